@@ -1,5 +1,7 @@
 //! The control tokens of chat templates: in a text they are words like any other, to a model they may begin a turn.
 
+use std::borrow::Cow;
+
 use crate::invisible::seen;
 
 /// What follows the bracket that opens a token, as it is [`seen`], without blanks and `/`.
@@ -27,7 +29,10 @@ const TOKENS: [&str; 13] = [
 const OPENING: [char; 6] = ['<', '＜', '﹤', '[', '［', '﹇'];
 
 /// The text with a look-alike for the bracket that opens a token: `‹|im_start|>`, `⟦INST]`.
-pub(crate) fn break_tokens(text: &str) -> String {
+pub(crate) fn break_tokens(text: &str) -> Cow<'_, str> {
+    if !text.contains(OPENING) {
+        return Cow::Borrowed(text);
+    }
     let mut broken = String::with_capacity(text.len());
     let mut done = 0;
     for (at, bracket) in text.match_indices(OPENING) {
@@ -38,7 +43,7 @@ pub(crate) fn break_tokens(text: &str) -> String {
         broken.push_str(if opens { look_alike } else { bracket });
     }
     broken.push_str(&text[done..]);
-    broken
+    Cow::Owned(broken)
 }
 
 fn opens_token(rest: &str) -> bool {

@@ -23,7 +23,7 @@ pub fn inert_line(text: &str) -> String {
         }
     }
     let marks = [' ', '-', '#', '*', '+', '=', '_', '~', '|'];
-    break_tokens(&line.trim_start_matches(marks).trim_end().replace(HEADER_START, "Available skills ["))
+    break_tokens(&line.trim_start_matches(marks).trim_end().replace(HEADER_START, "Available skills [")).into_owned()
 }
 
 #[cfg(test)]

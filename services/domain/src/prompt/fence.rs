@@ -4,7 +4,7 @@ use crate::chat_tokens::break_tokens;
 use crate::invisible::seen;
 use crate::manifest;
 
-/// The headings of a prompt, folded as [`fold`] does.
+/// The headings of a prompt, in the letters of [`seen`].
 const HEADINGS: [&str; 6] = [
     "active skill instructions",
     "reference material",
@@ -35,7 +35,6 @@ const LINES: [&str; 19] = [
     "<soul",
     "</soul",
 ];
-const LONGEST: usize = "relevant skills for this message".len();
 
 /// Hexadecimal digits of the mark. It shows a model where a text ends; that no text ends its own fence is ensured by
 /// setting off every line that begins like a closing one, so the mark need not withstand a search for its own digest.
@@ -51,19 +50,41 @@ pub(crate) fn wrap(block: &str) -> String {
 /// The mark is cut from the SHA-256 of the text itself, so the same text gives the same bytes. Lines that begin like one of
 /// the prompt's own are set off with a `\`, and the control tokens of chat templates are broken.
 pub fn fence(tag: &str, attributes: &str, text: &str) -> String {
-    let text = print_body(text);
+    fence_printed(tag, attributes, &PrintedBody::of(text))
+}
+
+/// The same of a text that is printed already.
+pub(crate) fn fence_printed(tag: &str, attributes: &str, PrintedBody(text): &PrintedBody) -> String {
     let digest = manifest::hex(&manifest::digest(text.as_bytes()));
     let mark = digest.get(..MARK_DIGITS).unwrap_or_default();
     format!("<{tag}{attributes} mark=\"{mark}\">\n{text}\n</{tag} mark=\"{mark}\">")
 }
 
 /// A foreign text as it stands within its fence.
-pub fn print_body(text: &str) -> String {
-    let lines = split_lines(text.trim_matches(['\n', '\r'])).map(|line| {
-        let line = break_tokens(line);
-        if imitates_structure(&line) { format!("\\{line}") } else { line }
-    });
-    lines.collect::<Vec<_>>().join("\n")
+#[derive(Debug, Clone)]
+pub struct PrintedBody(String);
+
+impl PrintedBody {
+    /// Prints a text. It reads every line of it, so who needs it twice keeps it.
+    pub fn of(text: &str) -> Self {
+        let mut printed = String::with_capacity(text.len());
+        for (at, line) in split_lines(text.trim_matches(['\n', '\r'])).enumerate() {
+            if at > 0 {
+                printed.push('\n');
+            }
+            let line = break_tokens(line);
+            if imitates_structure(&line) {
+                printed.push('\\');
+            }
+            printed.push_str(&line);
+        }
+        Self(printed)
+    }
+
+    /// As it is printed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Lines at whatever any reader may take for the end of one; a line end of two characters is one.
@@ -75,36 +96,40 @@ fn split_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn imitates_structure(line: &str) -> bool {
-    let (is_heading, words) = fold(line);
-    let begins = |starts: &[&str]| starts.iter().any(|start| words.starts_with(start));
-    begins(&LINES) || is_heading && begins(&HEADINGS)
-}
-
-/// Whether a line is a heading of any kind, and how it begins as it is [`seen`], without emphasis and runs of blanks, from
-/// its first letter or tag on. The marks and numbers of headings, quotes, lists and tables before that count for nothing,
-/// however many there are.
-fn fold(line: &str) -> (bool, String) {
     if !line.is_ascii() {
-        return fold_seen(seen(line));
+        return begins_like_structure(seen(line));
     }
     // What `seen` makes of ASCII, several times as fast; nearly all lines are that.
     let is_shown = |c: &char| !c.is_control() || c.is_whitespace();
-    fold_seen(line.chars().filter(is_shown).map(|c| c.to_ascii_lowercase()))
+    begins_like_structure(line.chars().filter(is_shown).map(|c| c.to_ascii_lowercase()))
 }
 
-fn fold_seen(line: impl Iterator<Item = char>) -> (bool, String) {
+/// Whether a line as it is [`seen`] begins like one of the prompt's own, or, where it is a heading of any kind, like one of its
+/// headings. Emphasis and runs of blanks do not matter. It begins with its first letter or tag: the marks and numbers of
+/// headings, quotes, lists and tables before that count for nothing, however many there are.
+fn begins_like_structure(line: impl Iterator<Item = char>) -> bool {
     let (mut is_heading, mut words) = (false, String::new());
     for c in line {
         match c {
-            _ if words.is_empty() && !(c.is_alphabetic() || c == '<') => is_heading |= c == '#',
-            '*' | '_' | '~' | '`' | '\\' => {}
+            _ if words.is_empty() && !(c.is_alphabetic() || c == '<') => {
+                is_heading |= c == '#';
+                continue;
+            }
+            '*' | '_' | '~' | '`' | '\\' => continue,
             // Neither one blank after another nor `< skill`.
-            _ if c.is_whitespace() => words.push_str(if words.ends_with([' ', '<', '/']) { "" } else { " " }),
+            _ if c.is_whitespace() && words.ends_with([' ', '<', '/']) => continue,
+            _ if c.is_whitespace() => words.push(' '),
             _ => words.push(c),
         }
-        if words.len() >= LONGEST {
-            break;
+        let headings: &[&str] = if is_heading { &HEADINGS } else { &[] };
+        let mut alike = LINES.iter().chain(headings).filter(|start| start.starts_with(&words)).peekable();
+        // Most lines are told apart by their first letters.
+        if alike.peek().is_none() {
+            return false;
+        }
+        if alike.any(|start| *start == words) {
+            return true;
         }
     }
-    (is_heading, words)
+    false
 }

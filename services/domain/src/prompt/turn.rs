@@ -1,6 +1,6 @@
 //! The block that a turn brings: named skills as instructions, recalled ones as reference.
 
-use super::fence::{fence, wrap};
+use super::fence::{PrintedBody, fence_printed, wrap};
 use super::form::Tools;
 use crate::inert_line;
 use crate::sentence::cut;
@@ -26,7 +26,7 @@ pub struct ActiveSkill<'a> {
     pub name: &'a str,
     pub version: i32,
     /// The markdown body, or its beginning.
-    pub content: &'a str,
+    pub content: &'a PrintedBody,
     /// What is missing at its end.
     pub missing: Option<Missing<'a>>,
     /// Paths of its other files.
@@ -164,7 +164,8 @@ fn named<'a>(
 }
 
 fn body(tag: &str, skill: &ActiveSkill<'_>, tools: Tools) -> String {
-    let mut text = fence(tag, &format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version), skill.content);
+    let attributes = format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version);
+    let mut text = fence_printed(tag, &attributes, skill.content);
     if let Some(missing) = &skill.missing {
         // Headings are its own words, and stand outside of the fence.
         let sections = if skill.is_tainted { &[] } else { missing.sections };

@@ -56,7 +56,7 @@ fn sentence_of(error: &PlanError) -> String {
 fn inert_text(text: &str) -> String {
     let kept = |c: &char| *c == '\n' || !(c.is_control() || is_invisible(*c));
     let plain: String = text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(kept).collect();
-    break_tokens(plain.trim())
+    break_tokens(plain.trim()).into_owned()
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use knowhow_domain::{Result, SkillId, Tools};
 use knowhow_store::{graph, skills};
 
 use self::bodies::{Bodies, Body};
-use self::text::print;
-use super::kept::BodyAt;
+use self::text::{Printing, print};
+use super::kept::GivenBody;
 use super::view::{ActiveView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 use crate::Ctx;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
@@ -76,8 +76,8 @@ pub(super) struct Composed {
     pub(super) answer: TurnAnswer,
     /// Skills whose bodies it holds, with their versions.
     pub(super) used: Vec<(SkillId, i32)>,
-    /// Where the text of each is stored, in the same order: that of the active skills, then of the relevant ones.
-    pub(super) bodies: Vec<BodyAt>,
+    /// Each of them, in the same order: that of the active skills, then of the relevant ones.
+    pub(super) bodies: Vec<GivenBody>,
 }
 
 /// What recall found in a catalogue.
@@ -152,7 +152,7 @@ pub(super) async fn compose(
         tainted: choice.is_tainted(skill),
     }));
     answer.nudge.clone_from(&terms.nudge);
-    answer.text = print(&answer, &choice, terms);
+    answer.text = print(&answer, &bodies.given, &Printing { choice: &choice, terms });
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
     Ok(Composed { answer, used: bodies.used, bodies: bodies.given })

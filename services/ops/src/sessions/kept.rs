@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use knowhow_domain::prompt::print_body;
+use knowhow_domain::prompt::PrintedBody;
 use knowhow_domain::{Error, Result, manifest};
 use knowhow_store::sessions::KeptTurn;
 use knowhow_store::skills;
@@ -21,6 +21,12 @@ pub(super) struct BodyAt {
     pub(super) from: usize,
     /// Bytes of it that the turn brought.
     pub(super) bytes: usize,
+}
+
+/// A body that a turn brings: where its text is stored, and the text as it is printed.
+pub(super) struct GivenBody {
+    pub(super) at: BodyAt,
+    pub(super) printed: PrintedBody,
 }
 
 impl BodyAt {
@@ -49,23 +55,24 @@ pub(super) struct ToKeep {
 
 /// Leaves the bodies of skills out of an answer whose bytes are `whole`. Keeps the whole answer if the same bytes could
 /// not be made again from the rest.
-pub(super) fn pack(answer: &TurnAnswer, whole: &str, bodies: Vec<BodyAt>) -> Result<ToKeep> {
+pub(super) fn pack(mut answer: TurnAnswer, whole: &str, bodies: Vec<GivenBody>) -> Result<ToKeep> {
     let all = || ToKeep { stored: whole.to_owned(), digest: None };
     if bodies.is_empty() {
         return Ok(all());
     }
-    let mut answer = answer.clone();
+    let (bodies, printed): (Vec<BodyAt>, Vec<PrintedBody>) =
+        bodies.into_iter().map(|body| (body.at, body.printed)).unzip();
     let contents: Vec<String> = contents(&mut answer).map(std::mem::take).collect();
     let text = std::mem::take(&mut answer.text);
-    let printed = printed_order(&answer, contents.len());
-    let Some(between) = cut_out(&text, printed.iter().filter_map(|place| contents.get(*place))) else {
+    let order = printed_order(&answer, contents.len());
+    let Some(between) = cut_out(&text, in_order(&order, &printed)) else {
         return Ok(all());
     };
-    let packed = Packed { answer, bodies, between, printed };
+    let packed = Packed { answer, bodies, between, printed: order };
     let stored = serde_json::to_string(&packed).map_err(Error::internal)?;
     // Read as it will be read, numbers included.
     let read: Packed = serde_json::from_str(&stored).map_err(Error::internal)?;
-    match fill(read, &contents)? == whole {
+    match fill(read, contents, &printed)? == whole {
         true => Ok(ToKeep { stored, digest: Some(manifest::digest(whole.as_bytes())) }),
         false => Ok(all()),
     }
@@ -84,7 +91,8 @@ pub(super) async fn unpack(ctx: &Ctx, kept: KeptTurn) -> Result<String> {
     let contents: Option<Vec<String>> =
         packed.bodies.iter().map(|body| body.read(&documents).map(str::to_owned)).collect();
     let Some(contents) = contents else { return Err(gone()) };
-    let whole = fill(packed, &contents)?;
+    let printed: Vec<PrintedBody> = contents.iter().map(|content| PrintedBody::of(content)).collect();
+    let whole = fill(packed, contents, &printed)?;
     if manifest::digest(whole.as_bytes()).as_slice() == digest { Ok(whole) } else { Err(gone()) }
 }
 
@@ -109,12 +117,16 @@ fn printed_order(answer: &TurnAnswer, bodies: usize) -> Vec<usize> {
     called.into_iter().chain(mentioned).chain(answer.active.len()..bodies).collect()
 }
 
+fn in_order<'a>(order: &[usize], printed: &'a [PrintedBody]) -> impl Iterator<Item = &'a str> {
+    order.iter().filter_map(|place| printed.get(*place)).map(PrintedBody::as_str)
+}
+
 /// Returns the parts of a text around the printed bodies; `None` if the bodies do not stand in it in this order.
-fn cut_out<'a>(text: &str, contents: impl Iterator<Item = &'a String>) -> Option<Vec<String>> {
+fn cut_out<'a>(text: &str, printed: impl Iterator<Item = &'a str>) -> Option<Vec<String>> {
     let mut rest = text;
     let mut between = Vec::new();
-    for content in contents {
-        let (before, behind) = rest.split_once(print_body(content).as_str())?;
+    for body in printed {
+        let (before, behind) = rest.split_once(body)?;
         between.push(before.to_owned());
         rest = behind;
     }
@@ -122,13 +134,12 @@ fn cut_out<'a>(text: &str, contents: impl Iterator<Item = &'a String>) -> Option
     Some(between)
 }
 
-fn fill(packed: Packed, bodies: &[String]) -> Result<String> {
-    let Packed { mut answer, between, printed, .. } = packed;
+fn fill(packed: Packed, bodies: Vec<String>, printed: &[PrintedBody]) -> Result<String> {
+    let Packed { mut answer, between, printed: order, .. } = packed;
     for (content, body) in contents(&mut answer).zip(bodies) {
-        content.clone_from(body);
+        *content = body;
     }
-    let printed = printed.iter().filter_map(|place| bodies.get(*place)).map(|body| print_body(body));
-    let printed = printed.chain([String::new()]);
-    answer.text = between.into_iter().zip(printed).flat_map(|(before, body)| [before, body]).collect();
+    let printed = in_order(&order, printed).chain([""]);
+    answer.text = between.iter().zip(printed).flat_map(|(before, body)| [before, body]).collect();
     serde_json::to_string(&answer).map_err(Error::internal)
 }

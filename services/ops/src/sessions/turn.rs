@@ -93,10 +93,10 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         number(&mut composed, &state, &degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let turn = ReadTurn { session, turns: state.turns, lent: state.lent };
-        let made = Made { composed: &composed, answer: &answer, shown: &shown };
-        if timed(Stage::Write, write(ctx, &asked, turn, &made)).await? {
+        let taught = list_taught(&recalled, &composed);
+        let made = Made { composed, answer: &answer, shown: &shown };
+        if timed(Stage::Write, write(ctx, &asked, turn, made)).await? {
             metrics::turn(degraded.first().copied());
-            let taught = list_taught(&recalled, &composed);
             let is_trusted = !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty();
             if is_trusted && !taught.is_empty() {
                 let lesson = Lesson { session, turn: turn.turns + 1, message: input.message.clone() };

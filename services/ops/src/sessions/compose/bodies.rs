@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use knowhow_domain::prompt::cut_body;
+use knowhow_domain::prompt::{PrintedBody, cut_body};
 use knowhow_domain::{Result, SkillId};
 use knowhow_store::skills;
 
 use super::{Choice, Terms};
 use crate::Ctx;
-use crate::sessions::kept::BodyAt;
+use crate::sessions::kept::{BodyAt, GivenBody};
 use crate::sessions::view::MissingView;
 
 /// The part of the bodies' room that recalled ones may take where the session did not ask for them: they are less likely to
@@ -20,7 +20,7 @@ pub(super) struct Bodies {
     read: HashMap<SkillId, skills::Body>,
     room: usize,
     pub(super) used: Vec<(SkillId, i32)>,
-    pub(super) given: Vec<BodyAt>,
+    pub(super) given: Vec<GivenBody>,
 }
 
 impl Bodies {
@@ -49,7 +49,8 @@ impl Bodies {
         };
         self.room -= body.content.chars().count();
         self.used.push((skill, version));
-        self.given.push(BodyAt { document, from, bytes: body.content.len() });
+        let at = BodyAt { document, from, bytes: body.content.len() };
+        self.given.push(GivenBody { at, printed: PrintedBody::of(&body.content) });
         Some(Ok(body))
     }
 

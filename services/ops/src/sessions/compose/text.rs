@@ -1,22 +1,33 @@
 //! Prints a turn: the text that goes into the agent's prompt, of the same parts as the rest of the answer.
 
-use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, render_turn};
+use knowhow_domain::prompt::{ActiveSkill, PrintedBody, SkillLine, TooLong, TurnParts, render_turn};
 
 use super::{CALLED, Choice, Terms};
 use crate::recall::KnownSkill;
+use crate::sessions::kept::GivenBody;
 use crate::sessions::view::{ActiveView, MissingView, RelevantView, TooLongView, TurnAnswer};
 
-pub(super) fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
+/// What the answer itself does not tell.
+pub(super) struct Printing<'a> {
+    pub(super) choice: &'a Choice<'a>,
+    pub(super) terms: &'a Terms,
+}
+
+/// `bodies` are those of the active skills, then those of the relevant ones that came with theirs.
+pub(super) fn print(answer: &TurnAnswer, bodies: &[GivenBody], printing: &Printing<'_>) -> String {
+    let Printing { choice, terms } = printing;
+    let mut printed = bodies.iter().map(|body| &body.printed);
     let relevant = answer.relevant.iter().zip(&choice.relevant);
+    let inline = answer.relevant.iter().filter(|view| view.content.is_some());
     let relevant = relevant.filter(|(view, _)| terms.tools.can_read() || view.content.is_some());
     render_turn(&TurnParts {
         tools: terms.tools,
-        active: answer.active.iter().map(ActiveView::as_part).collect(),
+        active: answer.active.iter().zip(printed.by_ref()).map(|(view, body)| view.as_part(body)).collect(),
         too_long: answer.too_long.iter().map(TooLongView::as_part).collect(),
         relevant: relevant
             .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill), view.tainted))
             .collect(),
-        inline: answer.relevant.iter().filter_map(RelevantView::as_part).collect(),
+        inline: inline.zip(printed).filter_map(|(view, body)| view.as_part(body)).collect(),
         related: choice
             .related
             .iter()
@@ -36,11 +47,11 @@ impl ActiveView {
         self.reason == CALLED
     }
 
-    fn as_part(&self) -> ActiveSkill<'_> {
+    fn as_part<'a>(&'a self, content: &'a PrintedBody) -> ActiveSkill<'a> {
         ActiveSkill {
             name: &self.name,
             version: self.version,
-            content: &self.content,
+            content,
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
             is_called: self.is_called(),
@@ -57,11 +68,11 @@ impl TooLongView {
 
 impl RelevantView {
     /// With its body, where that came along.
-    fn as_part(&self) -> Option<ActiveSkill<'_>> {
+    fn as_part<'a>(&'a self, content: &'a PrintedBody) -> Option<ActiveSkill<'a>> {
         Some(ActiveSkill {
             name: &self.name,
             version: self.version?,
-            content: self.content.as_deref()?,
+            content,
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
             is_called: false,

@@ -10,7 +10,7 @@ use crate::sessions::kept::pack;
 
 /// A turn that is made.
 pub(super) struct Made<'a> {
-    pub(super) composed: &'a Composed,
+    pub(super) composed: Composed,
     /// In the bytes that go out.
     pub(super) answer: &'a str,
     /// What the session has been shown with it.
@@ -18,14 +18,14 @@ pub(super) struct Made<'a> {
 }
 
 /// Writes it; `false` where another turn of the session came first, or its end: then nothing is written.
-pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: &Made<'_>) -> Result<bool> {
+pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: Made<'_>) -> Result<bool> {
     let (Asked { input, turn_key, digest, .. }, Made { composed, answer, shown }) = (asked, made);
     let sorted = |set: &std::collections::HashSet<SkillId>| {
         let mut ids: Vec<SkillId> = set.iter().copied().collect();
         ids.sort_unstable();
         ids
     };
-    let kept = pack(&composed.answer, answer, composed.bodies.clone())?;
+    let kept = pack(composed.answer, answer, composed.bodies)?;
     let written = WrittenTurn {
         message: &input.message,
         tool_calls: i32::try_from(input.tool_calls.unwrap_or_default()).unwrap_or(i32::MAX),
