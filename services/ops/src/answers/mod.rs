@@ -1,10 +1,11 @@
-//! What this process keeps of users to answer them with: skills that were loaded or saved, and lines of the index,
-//! rendered. One small statement tells with each request whether what is kept is still current, and brings the counts, which
-//! change without it. So the answer is the one that the database would have given, whichever process changed it last.
+//! What this process keeps of users to answer them with: skills that were loaded or saved, lines of the index, rendered, and
+//! sessions that take turns. The statement that each request sends tells whether what is kept is still current, and brings the
+//! counts, which change without it. So the answer is the one that the database would have given, whichever process changed it last.
 
 mod index;
 mod page;
 mod rendered;
+mod session;
 mod skill;
 
 use knowhow_domain::{TenantId, UserId};
@@ -14,6 +15,7 @@ pub(crate) use index::{KeptIndexes, KeptItem, KeptPage};
 pub(crate) use page::ShownItem;
 pub use page::SkillPage;
 pub(crate) use rendered::Rendered;
+pub(crate) use session::{KeptSession, KeptSessions};
 pub(crate) use skill::{KeptSkill, KeptSkills};
 
 /// Whose something is. It is a part of every key, so that nothing is shown to anybody else.
@@ -25,12 +27,18 @@ pub(crate) struct KeptAnswers {
     pub(crate) skills: KeptSkills,
     /// Lines of the index.
     pub(crate) indexes: KeptIndexes,
+    /// Sessions after their last turns.
+    pub(crate) sessions: KeptSessions,
 }
 
 impl KeptAnswers {
     /// Nothing yet, and at most so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        Self { skills: KeptSkills::new(bytes / 2), indexes: KeptIndexes::new(bytes / 2) }
+        Self {
+            skills: KeptSkills::new(bytes / 2),
+            indexes: KeptIndexes::new(bytes / 8 * 3),
+            sessions: KeptSessions::new(bytes / 8),
+        }
     }
 }
 

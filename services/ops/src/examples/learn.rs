@@ -66,5 +66,10 @@ async fn learn(ctx: &Ctx, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
     if is_new {
         examples::evict(&mut tx);
     }
-    tx.commit().await
+    tx.commit().await?;
+    if is_new && ctx.app.models.embedder.is_some() {
+        // What the next turn would go by has another revision by now: it would be written in vain.
+        ctx.app.catalogues.answers.sessions.forget(ctx, lesson.session);
+    }
+    Ok(())
 }

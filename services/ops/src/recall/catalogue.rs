@@ -96,6 +96,11 @@ impl UserCatalogue {
         self.skills.iter().enumerate().map(|(place, skill)| (skill.id, (place, skill))).collect()
     }
 
+    /// The revision of the skills, and that of the examples where they count.
+    pub(crate) fn revisions(&self) -> (i64, Option<i64>) {
+        (self.revision, self.examples_revision)
+    }
+
     pub(super) fn has(&self, needed: Needed) -> bool {
         self.has_skills(needed)
             && match needed.examples {

@@ -102,6 +102,19 @@ impl Catalogues {
         self.skills.get(ctx, Needed::of(ctx, revisions)).await
     }
 
+    /// The caller's catalogue as this process has it; `None` where there is none, or one that a search cannot go by, or where this
+    /// process knows of a later change.
+    pub(crate) async fn find_unless_behind(&self, ctx: &Ctx) -> Result<Option<Arc<UserCatalogue>>> {
+        let Some(kept) = self.skills.find(ctx).await? else { return Ok(None) };
+        let (skills, examples) = kept.revisions();
+        let own = Needed::of(ctx, Revisions { skills, examples: examples.unwrap_or_default() });
+        if !kept.has(own) || self.handed_in.is_behind(owner_of(ctx)?, skills) {
+            return Ok(None);
+        }
+        self.skills.note_found(ctx, &kept)?;
+        Ok(Some(kept))
+    }
+
     /// The caller's skills to compare a new one with, which may be among them; `made` is the revision that it made. Of many
     /// skills the changes of the last second or so may be missing.
     pub(crate) async fn get_beside(&self, ctx: &Ctx, made: Option<i64>) -> Result<Arc<UserCatalogue>> {

@@ -98,7 +98,8 @@ fn is_quick(skills: usize, message: &str) -> bool {
     work(skills, message) <= INLINE
 }
 
-fn is_dear(skills: usize, message: &str) -> bool {
+/// Whether looking for a message among so many skills waits in the line of what is dear.
+pub(crate) fn is_dear(skills: usize, message: &str) -> bool {
     work(skills, message) > DEAR
 }
 

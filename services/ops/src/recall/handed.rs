@@ -61,6 +61,11 @@ impl HandedIn {
         self.0.insert((owner, revision), Arc::new(changes));
     }
 
+    /// Whether the change behind this revision is known. One that hands nothing in is not, and what is behind it neither.
+    pub(super) fn is_behind(&self, owner: Owner, kept: i64) -> bool {
+        self.0.contains_key(&(owner, kept + 1))
+    }
+
     /// All changes behind one revision up to another; `None` where one of them was made elsewhere.
     pub(super) fn take(&self, owner: Owner, kept: i64, needed: i64) -> Option<Vec<SkillChanged>> {
         if needed - kept > MOST {

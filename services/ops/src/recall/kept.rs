@@ -76,9 +76,8 @@ impl<S: Searched> Kept<S> {
         let owner = owner_of(ctx)?;
         let copy = match self.copies.get(&owner).await.filter(|copy| copy.is_at(state)) {
             Some(copy) => {
-                self.hits.fetch_add(1, Ordering::Relaxed);
-                S::note_lookup(true);
-                copy
+                self.note_found(ctx, &copy)?;
+                return Ok(copy);
             }
             None => {
                 S::note_lookup(false);
@@ -89,10 +88,22 @@ impl<S: Searched> Kept<S> {
                 refreshed.await.map_err(Error::internal)??
             }
         };
+        self.complete(ctx, owner, &copy);
+        Ok(copy)
+    }
+
+    /// Counts a copy of the caller's as found, and has it completed where it is not.
+    pub(super) fn note_found(&self, ctx: &Ctx, copy: &S) -> Result<()> {
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        S::note_lookup(true);
+        self.complete(ctx, owner_of(ctx)?, copy);
+        Ok(())
+    }
+
+    fn complete(&self, ctx: &Ctx, owner: Owner, copy: &S) {
         if !copy.is_complete() && self.lock_completing().insert(owner) {
             tokio::spawn(complete::<S>(ctx.clone(), owner));
         }
-        Ok(copy)
     }
 
     /// How often a fresh copy was found, how many copies there are, and the bytes they take.

@@ -118,6 +118,7 @@ pub(super) async fn taint(ctx: &Ctx, session: SessionId, sources: &[String]) -> 
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.taint").await?;
     let tainted = sessions::taint(&mut tx, session, sources, ctx.now()).await?;
     tx.commit().await?;
+    ctx.app.catalogues.answers.sessions.forget(ctx, session);
     Ok(tainted)
 }
 
@@ -181,6 +182,7 @@ pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
     let session = session_id(session)?;
     sessions::end(&ctx.app.db, &ctx.principal, session, ctx.now()).await?;
     ctx.app.full_users.forget(&ctx.principal)?;
+    ctx.app.catalogues.answers.sessions.forget(ctx, session);
     view(ctx, session).await
 }
 

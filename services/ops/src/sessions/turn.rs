@@ -1,20 +1,23 @@
 //! Turn: one message of the user, and the skills that help with it.
 
+mod known;
 mod message;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::is_over;
 use knowhow_domain::{Error, Result, Scope, SessionId, SkillId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
-use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState};
+use knowhow_store::sessions::{self, Assumed, KeptTurn, TurnState};
 use knowhow_store::skills;
 use knowhow_telemetry::metrics::{self, Stage};
 use tokio::time::{Instant, timeout_at};
 
+use self::known::{keep, note_vain, start_known};
 pub use self::message::TakeTurn;
 use self::message::{check, other_message, patience};
 use self::write::{Made, write};
@@ -31,6 +34,9 @@ use crate::snapshots::Omitted;
 
 /// Rounds, where other turns of the same session go first.
 const ROUNDS: usize = 64;
+
+/// How long a turn that was written in vain may wait for its catalogue, at least: the first round took the time that was given.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// Most hits that are looked at: what was shown before does not come again.
 const LOOKED_AT: usize = 200;
@@ -56,10 +62,11 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
             false => timed(Stage::Embedding, recall::embed(ctx, &input.message, Some(deadline))).await,
         }
     };
-    let (start, embedding) = tokio::join!(read(ctx, &asked, deadline), embedding);
+    let (start, embedding) = tokio::join!(begin(ctx, &asked, deadline), embedding);
     let (mut start, (embedding, is_late)) = (start?, embedding?);
+    let mut began_as = "read";
     for _ in 0..ROUNDS {
-        let Start { state, catalogue } = start;
+        let Start { state, catalogue, assumed } = start;
         let open = check_open(ctx, &state);
         // The first taint makes recall forget the lessons of the session, so it is noted before the turn looks for
         // skills.
@@ -88,23 +95,30 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         let mut terms = terms(&ctx.principal, &state)?;
         terms.nudge = nudge(ctx, session, &state).await?;
         // The state was read before this turn's own taint was noted.
-        terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
+        terms.knows_taint |= !input.tainted_sources().is_empty();
         let mut composed = timed(Stage::Compose, compose(ctx, &recalled, &terms, &mut shown)).await?;
         number(&mut composed, &state, &degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
-        let turn = ReadTurn { session, turns: state.turns, lent: state.lent };
         let taught = list_taught(&recalled, &composed);
-        let made = Made { composed, answer: &answer, shown: &shown };
-        if timed(Stage::Write, write(ctx, &asked, turn, made)).await? {
-            metrics::turn(degraded.first().copied());
-            let is_trusted = !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty();
+        let is_trusted = !state.is_tainted && input.tainted_sources().is_empty();
+        let turn = state.turns + 1;
+        let made = Made { state, assumed, composed, answer: &answer, shown: &shown };
+        let left = timed(Stage::Write, write(ctx, &asked, made)).await;
+        // Without an answer nobody knows whether it was written.
+        let left = left.inspect_err(|_| ctx.app.catalogues.answers.sessions.forget(ctx, session))?;
+        if let Some(left) = left {
+            keep(ctx, &asked, left);
+            metrics::turn(degraded.first().copied(), if assumed.is_some() { "known" } else { began_as });
             if is_trusted && !taught.is_empty() {
-                let lesson = Lesson { session, turn: turn.turns + 1, message: input.message.clone() };
-                learn_later(ctx, taught, lesson);
+                learn_later(ctx, taught, Lesson { session, turn, message: input.message.clone() });
             }
             return Ok(answer);
         }
-        start = read(ctx, &asked, deadline).await?;
+        start = read(ctx, &asked, deadline.max(Instant::now() + AGAIN)).await?;
+        if assumed.is_some() {
+            began_as = "again";
+            note_vain(ctx, &asked, turn, &start.state);
+        }
     }
     Err(Error::Unavailable("many turns of this session come at once; send them one after the other".into()))
 }
@@ -145,6 +159,15 @@ struct Start {
     state: TurnState,
     /// `None` where it was not there by the deadline; it is there for a later turn.
     catalogue: Option<Arc<UserCatalogue>>,
+    /// What the turn goes by, where nothing was read for it.
+    assumed: Option<Assumed>,
+}
+
+async fn begin(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
+    match start_known(ctx, asked).await? {
+        Some(start) => Ok(start),
+        None => read(ctx, asked, deadline).await,
+    }
 }
 
 async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
@@ -158,7 +181,7 @@ async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> 
             timed(Stage::Catalogue, timeout_at(deadline, get)).await.ok().transpose()?
         }
     };
-    Ok(Start { state, catalogue })
+    Ok(Start { state, catalogue, assumed: None })
 }
 
 /// Lists the skills that the message names and whose bodies came along: the message becomes an example of them. Skills
@@ -173,7 +196,8 @@ fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
 /// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn
 /// is a repeated one, or is refused.
 async fn note_taint(ctx: &Ctx, session: SessionId, input: &TakeTurn) -> Result<()> {
-    if let Some(sources) = input.tainted_by.as_deref().filter(|sources| !sources.is_empty()) {
+    let sources = input.tainted_sources();
+    if !sources.is_empty() {
         taint(ctx, session, sources).await?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 mod state;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, SessionId, SkillId, new_id};
+use knowhow_domain::{Result, SessionId, SkillId, SnapshotId, new_id};
 use uuid::Uuid;
 
 pub use state::{KeptTurn, TurnState};
@@ -23,7 +23,7 @@ statement! {
     "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
            t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}' as is_tainted, s.tools,
-           n.created_at as snapshot_created_at, n.omitted, c.starters_at is not null as lent,
+           s.snapshot_id, n.created_at as snapshot_created_at, n.omitted, c.starters_at is not null as lent,
            exists (select from skills k where k.tenant_id = $1 and k.user_id = $2 and k.tainted)
                or exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2) as knows_taint,
            (select r.from_id from relations r where r.tenant_id = $1 and r.user_id = $2
@@ -45,12 +45,16 @@ statement! {
     where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4"
 }
 
-// The session's row decides which of two turns goes first: the other finds its number taken and writes nothing.
+// The session's row decides which of two turns goes first: the other finds its number taken and writes nothing. A turn that
+// goes by what its process kept of the session names the snapshot ($18), and is written only where all that it goes by is so:
+// what `read_turn` would have told it. Its terms do not change once it has a message, and what was shown only with its turns.
 statement! {
     write WriteTurn<'a> {
         session: Uuid, turns: i32, now: DateTime<Utc>, listed: Vec<Uuid>, injected: Vec<Uuid>,
         tainted_by: &'a [String], message_id: Uuid, message: &'a str, tool_calls: i32, turn_key: Option<&'a str>,
         request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
+        snapshot: Option<Uuid>, most_log_bytes: i64, revision: i64, examples_revision: Option<i64>, has_relations: bool,
+        silent_since: Option<DateTime<Utc>>,
     } -> NumberRow,
     "-- sessions.write_turn
     with turned as (
@@ -60,6 +64,17 @@ statement! {
             tainted_by = case when $8::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64 then s.tainted_by
                               else array(select distinct unnest(s.tainted_by || $8) order by 1) end
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
+          and ($18::uuid is null
+               or s.snapshot_id = $18 and s.tainted_by = '{}' and s.log_bytes <= $19 and s.last_message_at >= $23
+                   and exists (select from user_catalogs c
+                               where c.tenant_id = $1 and c.user_id = $2 and c.revision = $20 and c.starters_at is null
+                                 and ($21::bigint is null or c.examples_revision = $21))
+                   and not exists (select from turns t where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3
+                                   and t.turn_key = $12)
+                   and not exists (select from skills k where k.tenant_id = $1 and k.user_id = $2 and k.tainted)
+                   and not exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2)
+                   and ($22 or (select r.from_id from relations r where r.tenant_id = $1 and r.user_id = $2
+                                order by r.from_id limit 1) is null))
         returning s.turns as number
     ), logged as (
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
@@ -100,6 +115,7 @@ pub async fn read_turn(
         is_tainted: row.is_tainted,
         inline_top: row.inline_top,
         tools: row.tools.0,
+        snapshot: SnapshotId(row.snapshot_id),
         snapshot_created_at: row.snapshot_created_at,
         snapshot_omitted: row.omitted,
         listed: row.listed.into_iter().map(SkillId).collect(),
@@ -128,6 +144,23 @@ pub async fn find_turn(
     Ok(read(db, principal, FindTurn { session: session.0, turn }).await?.into_iter().next())
 }
 
+/// What a turn goes by that was not read for it: a state without taint, and without starters that are lent.
+#[derive(Debug, Clone, Copy)]
+pub struct Assumed {
+    /// The session's snapshot.
+    pub snapshot: SnapshotId,
+    /// The revision of the user's skills.
+    pub revision: i64,
+    /// That of what they learned, where it counts.
+    pub examples_revision: Option<i64>,
+    /// Whether any of the user's skills are related.
+    pub has_relations: bool,
+    /// Bytes that the session's log may have for the message to have room in it.
+    pub most_log_bytes: i64,
+    /// Since when it must have had a message for it not to be over.
+    pub silent_since: DateTime<Utc>,
+}
+
 /// Names the turn by the state that it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
@@ -136,6 +169,8 @@ pub struct ReadTurn {
     pub turns: i32,
     /// Whether the user had starters that were lent.
     pub lent: bool,
+    /// What the turn goes by, where its state was not read.
+    pub assumed: Option<Assumed>,
 }
 
 /// A turn to write.
@@ -164,7 +199,8 @@ pub struct WrittenTurn<'a> {
     pub now: DateTime<Utc>,
 }
 
-/// Writes a turn. `false` where the session has moved on since it was read: nothing is written then.
+/// Writes a turn. `false` where the session has moved on since it was read, or something that the turn assumes is not so:
+/// nothing is written then.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -178,6 +214,7 @@ pub async fn write_turn(
         starters::settle_alone(db, principal).await?;
     }
     let (used, versions) = written.used.iter().map(|(skill, version)| (skill.0, version)).unzip();
+    let assumed = read_turn.assumed;
     let turn = WriteTurn {
         session: read_turn.session.0,
         turns: read_turn.turns,
@@ -194,6 +231,12 @@ pub async fn write_turn(
         used,
         versions,
         answer_digest: written.answer_digest,
+        snapshot: assumed.map(|assumed| assumed.snapshot.0),
+        most_log_bytes: assumed.map_or(0, |assumed| assumed.most_log_bytes),
+        revision: assumed.map_or(0, |assumed| assumed.revision),
+        examples_revision: assumed.and_then(|assumed| assumed.examples_revision),
+        has_relations: assumed.is_none_or(|assumed| assumed.has_relations),
+        silent_since: assumed.map(|assumed| assumed.silent_since),
     };
     Ok(write(db, principal, turn).await?.iter().any(|row| row.number > read_turn.turns))
 }

@@ -122,6 +122,11 @@ impl Database {
         &self.places[principal.place().index()]
     }
 
+    /// Whether so many requests wait for connections on this thread that the next ones may be turned away.
+    pub fn is_crowded(&self, principal: &Principal) -> bool {
+        self.of(principal).room.is_crowded()
+    }
+
     /// What a transaction of a tenant begins with, besides its context: where tenants may be moved, it finds out whether its own
     /// has been since it was looked up. Else it costs nothing.
     pub(crate) fn fence(&self) -> &'static str {

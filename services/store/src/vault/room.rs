@@ -102,6 +102,11 @@ impl Room {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether so many wait that some may soon be turned away; a few wait in every busy moment.
+    pub(crate) fn is_crowded(&self) -> bool {
+        2 * self.lock().bounded().count() >= self.bounds.length
+    }
+
     /// Waits for a connection: a request that has had none yet for as long as the room allows, one that has begun, and what is no
     /// request, for `patience`.
     ///

@@ -131,10 +131,11 @@ pub fn refused(code: &'static str) {
     }
 }
 
-/// Notes a turn by the first of what it went without.
-pub fn turn(degraded: Option<&'static str>) {
+/// Notes a turn by the first of what it went without, and by what it started from.
+pub fn turn(degraded: Option<&'static str>, start: &'static str) {
     if let Some(on) = RECORDED.get() {
-        on.turns.add(1, &[KeyValue::new("degraded", degraded.unwrap_or("none"))]);
+        let degraded = degraded.unwrap_or("none");
+        on.turns.add(1, &[KeyValue::new("degraded", degraded), KeyValue::new("start", start)]);
     }
 }
 

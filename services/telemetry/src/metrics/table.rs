@@ -99,15 +99,19 @@ pub const RECALL_STAGE: Metric = Metric {
     bounds: &[0.001, 0.005, 0.025, 0.1, 0.25, 1.0],
 };
 
-/// How many turns were answered, and what they went without.
+/// How many turns were answered, what they went without, and what they started from.
 pub const TURNS: Metric = Metric {
     name: "knowhow.turns",
     unit: "",
     kind: Kind::Counter,
-    labels: &[(
-        "degraded",
-        "`none`, or the first of what the answer had to go without: `embedding`, `catalogue`, `bodies`",
-    )],
+    labels: &[
+        ("degraded", "`none`, or the first of what the answer had to go without: `embedding`, `catalogue`, `bodies`"),
+        (
+            "start",
+            "`known`: what the turn before left in this process, one round trip; `read`: read for it; `again`: read, as what was \
+             known was not so any more",
+        ),
+    ],
     meaning: "turns that were taken",
     bounds: &[],
 };

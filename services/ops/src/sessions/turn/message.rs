@@ -35,6 +35,13 @@ pub struct TakeTurn {
     pub deadline_ms: Option<u32>,
 }
 
+impl TakeTurn {
+    /// What the agent has read that is not to be trusted.
+    pub(super) fn tainted_sources(&self) -> &[String] {
+        self.tainted_by.as_deref().unwrap_or_default()
+    }
+}
+
 /// What is left of the deadline for everything after the message's vector.
 const RESERVE: Duration = Duration::from_millis(10);
 
@@ -43,7 +50,7 @@ pub(super) fn check(input: &TakeTurn) -> Result<()> {
     if let Some(key) = &input.turn_key {
         check_text("/turn_key", key, 255)?;
     }
-    check_sources("/tainted_by", input.tainted_by.as_deref().unwrap_or_default())?;
+    check_sources("/tainted_by", input.tainted_sources())?;
     let mut findings = Vec::new();
     if input.deadline_ms.is_some_and(|ms| !(1..=60_000).contains(&ms)) {
         findings.push(FieldError::new("/deadline_ms", "must be 1 to 60000"));

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::callers::{Caller, World, skill};
 use crate::service::Service;
+use crate::talk::{MAIL, Talk, create_described, described, names};
 
 /// A number that follows from the one before, so that a failure can be repeated.
 pub struct Dice(pub u64);
@@ -126,6 +127,52 @@ async fn a_repeated_request_is_answered_alike_by_the_other_process() {
     assert_eq!(again().await["unchanged"], false);
     let second = again().await;
     assert_eq!((&second["unchanged"], &second["version"]), (&json!(true), &json!(2)));
+}
+
+fn brings(turn: &Value, name: &str) -> bool {
+    ["active", "relevant"].iter().any(|list| names(turn, list).iter().any(|brought| brought == name))
+}
+
+/// A process that knows a session from its own turns sees what became of it elsewhere.
+#[tokio::test]
+async fn turns_of_two_processes_are_of_one_conversation() {
+    let other = Service::start(&[("KNOWHOW_WORKERS", "1")]);
+    let world = World::with(json!({"starter_skills": false})).await;
+    let (alice, there) = (&world.alice, &world.alice.at(&other));
+    create_described(alice, &MAIL).await;
+    let greeted = async || {
+        let talk = Talk::long(alice).await;
+        assert_eq!(talk.say("Hello").await["turn"], 1);
+        (Talk { who: there.clone(), ..talk.clone() }, talk)
+    };
+
+    let (elsewhere, talk) = greeted().await;
+    let asks = "Send an email to Ann through the mail server";
+    assert!(brings(&elsewhere.say(asks).await, "mcp/email"));
+    let again = talk.say(asks).await;
+    assert_eq!(again["turn"], 3);
+    assert!(!brings(&again, "mcp/email"), "shown twice: {again}");
+
+    let (_, talk) = greeted().await;
+    there.create(described("water-plants", "Water the plants on the balcony")).await;
+    let found = talk.say("How do I water the plants on the balcony?").await;
+    assert!(brings(&found, "water-plants"), "{found}");
+
+    let (elsewhere, talk) = greeted().await;
+    let keyed =
+        |talk: &Talk, message: &str| talk.turn(json!({"message": message, "turn_key": "k", "deadline_ms": 30_000}));
+    let first = keyed(&elsewhere, asks).await.ok(200);
+    assert_eq!(keyed(&talk, asks).await.ok(200), first);
+    keyed(&talk, "Something else").await.refused(422, "invalid");
+
+    let (_, talk) = greeted().await;
+    there.put("/v1/skills/plan-meeting/relations/requires/water-plants", json!(null)).await.empty(201);
+    let related = talk.say("Schedule meetings and invite attendees").await;
+    assert!(names(&related, "related").contains(&"water-plants".to_owned()), "{related}");
+
+    let (elsewhere, talk) = greeted().await;
+    elsewhere.tell("/end", json!({})).await;
+    talk.turn(json!({"message": "Are you there?"})).await.refused(409, "session-ended");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::answers::Answer;
 use crate::callers::{Caller, Sending, World, skill};
 use crate::service::{Service, poll};
+use crate::sql;
 use crate::talk::Talk;
 
 const LOGGED: &[(&str, &str)] = &[("KNOWHOW_LOG", "info,knowhow_store=debug"), ("KNOWHOW_WORKERS", "1")];
@@ -238,6 +239,83 @@ async fn a_session_opens_in_one_round_trip() {
     let keyed = || open(json!({})).header("Idempotency-Key", "open");
     assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one with an idempotency key");
     assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one that is repeated");
+}
+
+/// What the turn before left is only checked, whatever was said meanwhile; where it is not so, the turn is taken again.
+#[tokio::test]
+async fn a_turn_behind_another_takes_one_round_trip() {
+    let (watched, alice, world) = watched().await;
+    let talk = Talk::long(&alice).await;
+    let (read, written) = ("sessions.read_turn", "sessions.write_turn");
+    let turn = || talk.turn(json!({"message": "Good morning", "deadline_ms": 30_000}));
+    assert_eq!(watched.statements(turn()).await, [read, written], "the first");
+    assert_eq!(watched.statements(turn()).await, [written], "behind it");
+    talk.tell("/reply", json!({"message": "Good morning to you"})).await;
+    assert_eq!(watched.statements(turn()).await, [written], "behind a reply");
+    let keyed = || talk.turn(json!({"message": "And now?", "turn_key": "now", "deadline_ms": 30_000}));
+    assert_eq!(watched.statements(keyed()).await, [written], "one with a key");
+    alice.create(skill("plan-meeting")).await;
+    assert_eq!(watched.statements(turn()).await, [read, written], "behind a change of a skill");
+    assert_eq!(watched.statements(turn()).await, [written], "behind that");
+    let elsewhere = Talk { who: world.alice.clone(), ..talk.clone() };
+    elsewhere.say("Good night").await;
+    assert_eq!(watched.statements(turn()).await, [written, read, written], "behind a turn elsewhere");
+    assert_eq!(watched.statements(turn()).await, [read, written], "where its turns go to several processes");
+}
+
+/// Lends a user the starters.
+const LENDS: &str = "starters_at = now(), starters_release = (select max(release) from starter_releases)";
+
+/// Whatever became of the session and its user meanwhile: each time by the database alone, so that no process knows of it.
+#[tokio::test]
+async fn a_turn_that_goes_by_what_is_no_more_so_is_taken_again() {
+    let (watched, alice, _world) = watched().await;
+    let (read, written) = ("sessions.read_turn", "sessions.write_turn");
+    let say =
+        |talk: &Talk, key: &str| talk.turn(json!({"message": "Good morning", "turn_key": key, "deadline_ms": 30_000}));
+    let known = async || {
+        let talk = Talk::long(&alice).await;
+        say(&talk, "1").await.ok(200);
+        talk
+    };
+    let of_session = "update sessions s set {} where s.session_id = '{id}'";
+    let of_user = "update user_catalogs c set {} from sessions s
+                   where s.session_id = '{id}' and c.tenant_id = s.tenant_id and c.user_id = s.user_id";
+    let of_skills = "update skills k set {} from sessions s
+                     where s.session_id = '{id}' and k.tenant_id = s.tenant_id and k.user_id = s.user_id";
+    for (table, change, back) in [
+        (of_session, "tainted_by = '{a mail}'", ""),
+        (of_session, "turns = 5", ""),
+        (of_user, "revision = c.revision + 1", ""),
+        (of_user, LENDS, "starters_at = null, starters_release = null"),
+        (of_skills, "tainted = true", "tainted = false"),
+    ] {
+        let talk = known().await;
+        let execute = |change: &str| sql::execute(&table.replace("{}", change).replace("{id}", &talk.id));
+        assert!(execute(change) > 0, "{change}");
+        assert_eq!(watched.statements(say(&talk, "2")).await, [written, read, written], "{change}");
+        let turns = talk.read().await["turns"].as_i64().unwrap();
+        assert_eq!(turns, if change == "turns = 5" { 6 } else { 2 }, "{change}");
+        if !back.is_empty() {
+            execute(back);
+        }
+    }
+    for (change, refused) in [
+        ("ended_at = now()", "session-ended"),
+        ("last_message_at = now() - interval '7 days'", "session-ended"),
+        ("log_bytes = 8 * 1024 * 1024", "log-full"),
+    ] {
+        let talk = known().await;
+        assert_eq!(sql::execute(&of_session.replace("{}", change).replace("{id}", &talk.id)), 1);
+        let (answer, _) = watched.send(say(&talk, "2")).await;
+        answer.refused(409, refused);
+        assert_eq!(talk.read().await["turns"], 1, "{change}");
+    }
+    let talk = known().await;
+    let second = say(&talk, "2").await.ok(200);
+    assert_eq!(watched.statements(say(&talk, "2")).await, [read], "the last turn again");
+    assert_eq!(watched.statements(say(&talk, "1")).await, [written, read], "an earlier one again");
+    assert_eq!(say(&talk, "2").await.ok(200), second);
 }
 
 /// What was shown before is only checked, in one small statement that brings the counts.

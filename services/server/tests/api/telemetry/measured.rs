@@ -80,7 +80,7 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     let read = r#"http_server_request_duration_seconds_count{http_request_method="GET",http_response_status_code="404",http_route="/v1/skills/{skill}"}"#;
     assert_eq!(value(&page, read), Some(1.0), "{page}");
     assert_eq!(value(&page, r#"knowhow_refusals_total{code="not-found"}"#), Some(1.0));
-    assert_eq!(value(&page, r#"knowhow_turns_total{degraded="none"}"#), Some(1.0), "{page}");
+    assert_eq!(value(&page, r#"knowhow_turns_total{degraded="none",start="read"}"#), Some(1.0), "{page}");
     assert_eq!(value(&page, "knowhow_snapshot_age_seconds_count"), Some(1.0));
     assert!(value(&page, r#"knowhow_pool_wait_seconds_count{pool="reads"}"#) > Some(1.0));
     assert!(value(&page, r#"knowhow_model_requests_total{model="embeddings",outcome="ok"}"#) > Some(0.0));

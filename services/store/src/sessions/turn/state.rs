@@ -1,7 +1,7 @@
 //! What a turn starts from: the state of its session, and the answer that was kept where the same turn has been had.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, SkillId, Tools};
+use knowhow_domain::{Channel, SkillId, SnapshotId, Tools};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -22,6 +22,8 @@ pub struct TurnState {
     pub inline_top: bool,
     /// What its agent can call.
     pub tools: Tools,
+    /// Its snapshot.
+    pub snapshot: SnapshotId,
     /// When the bytes of its snapshot were first rendered.
     pub snapshot_created_at: DateTime<Utc>,
     /// What of the snapshot's index was shortened and left out.
@@ -52,7 +54,7 @@ row! {
     struct StateRow {
         channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
         last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
-        is_tainted: bool, tools: Word<Tools>, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
+        is_tainted: bool, tools: Word<Tools>, snapshot_id: Uuid, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
         knows_taint: bool, has_relations: bool, log_bytes: i64,
     }
 }

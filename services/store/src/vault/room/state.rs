@@ -72,7 +72,8 @@ impl State {
         Ok(Some(self.waiting.swap_remove(at)))
     }
 
-    fn bounded(&self) -> impl Iterator<Item = &Waiter> {
+    /// Those who are turned away where there is no room.
+    pub(super) fn bounded(&self) -> impl Iterator<Item = &Waiter> {
         self.waiting.iter().filter(|waiter| waiter.asked.urgency.is_bounded())
     }
 

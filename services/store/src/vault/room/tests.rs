@@ -67,6 +67,19 @@ async fn what_matters_least_is_refused_first_and_turns_last() {
 }
 
 #[tokio::test]
+async fn a_room_is_crowded_where_half_of_it_is_taken() {
+    let room = room(4, [1, 1, 1]);
+    let held = asks(&room, tenant(), Urgency::Turn).await.unwrap();
+    let job = asks(&room, tenant(), Urgency::Work);
+    let first = asks(&room, tenant(), Urgency::Turn);
+    assert!(!room.is_crowded(), "one of four waits, and what is never turned away");
+    let second = asks(&room, tenant(), Urgency::Save);
+    assert!(room.is_crowded());
+    drop((job, first, second, held));
+    assert!(!room.is_crowded());
+}
+
+#[tokio::test]
 async fn the_most_urgent_is_called_first_and_of_the_like_who_came_first() {
     let room = room(8, [1, 1, 1]);
     let mut held = Some(asks(&room, tenant(), Urgency::Save).await.unwrap());
