@@ -19,7 +19,7 @@ SERIES = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+", re.M)
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 LABELS = {
     "code", "degraded", "direction", "http_request_method", "http_response_status_code", "http_route", "le", "model", "outcome",
-    "pool", "stage", "state", "task", "version",
+    "pool", "stage", "start", "state", "task", "version",
 }
 MOST = 2000
 
