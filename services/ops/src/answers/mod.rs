@@ -4,40 +4,42 @@
 
 mod index;
 mod page;
+mod remembered;
 mod rendered;
 mod session;
 mod skill;
 
-use knowhow_domain::{TenantId, UserId};
+use knowhow_domain::{SessionId, TenantId, UserId};
 
+use self::remembered::Remembered;
 use crate::Ctx;
 pub(crate) use index::{KeptIndexes, KeptItem, KeptPage};
 pub(crate) use page::ShownItem;
 pub use page::SkillPage;
 pub(crate) use rendered::Rendered;
-pub(crate) use session::{KeptSession, KeptSessions};
-pub(crate) use skill::{KeptSkill, KeptSkills};
+pub(crate) use session::KeptSession;
+pub(crate) use skill::KeptSkill;
 
 /// Whose something is. It is a part of every key, so that nothing is shown to anybody else.
 type Owner = (TenantId, UserId);
 
 /// What is kept of all users, within a weight. What was not asked for during an hour is let go.
 pub(crate) struct KeptAnswers {
-    /// Whole skills.
-    pub(crate) skills: KeptSkills,
+    /// Whole skills, by name.
+    pub(crate) skills: Remembered<String, KeptSkill>,
     /// Lines of the index.
     pub(crate) indexes: KeptIndexes,
     /// Sessions after their last turns.
-    pub(crate) sessions: KeptSessions,
+    pub(crate) sessions: Remembered<SessionId, KeptSession>,
 }
 
 impl KeptAnswers {
     /// Nothing yet, and at most so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
-            skills: KeptSkills::new(bytes / 2),
+            skills: Remembered::new(bytes / 2),
             indexes: KeptIndexes::new(bytes / 8 * 3),
-            sessions: KeptSessions::new(bytes / 8),
+            sessions: Remembered::new(bytes / 8),
         }
     }
 }

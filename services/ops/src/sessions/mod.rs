@@ -29,12 +29,14 @@ use knowhow_domain::{Error, Result, SessionId};
 /// Most bytes of one conversation's messages and turns.
 pub const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
+/// Bytes that the log of a conversation may have where it is to take a message of so many.
+fn most_log_bytes(message: usize) -> i64 {
+    LOG_BYTES.saturating_sub(i64::try_from(message).unwrap_or(i64::MAX))
+}
+
 /// Whether the log of a conversation, of so many bytes, takes another message.
 fn check_log(log_bytes: i64, message: usize) -> Result<()> {
-    if log_bytes.saturating_add(i64::try_from(message).unwrap_or(i64::MAX)) <= LOG_BYTES {
-        return Ok(());
-    }
-    Err(log_full())
+    if log_bytes <= most_log_bytes(message) { Ok(()) } else { Err(log_full()) }
 }
 
 fn log_full() -> Error {

@@ -64,7 +64,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     };
     let (start, embedding) = tokio::join!(begin(ctx, &asked, deadline), embedding);
     let (mut start, (embedding, is_late)) = (start?, embedding?);
-    let mut began_as = "read";
+    let mut began_as = if start.assumed.is_some() { "known" } else { "read" };
     for _ in 0..ROUNDS {
         let Start { state, catalogue, assumed } = start;
         let open = check_open(ctx, &state);
@@ -108,7 +108,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         let left = left.inspect_err(|_| ctx.app.catalogues.answers.sessions.forget(ctx, session))?;
         if let Some(left) = left {
             keep(ctx, &asked, left);
-            metrics::turn(degraded.first().copied(), if assumed.is_some() { "known" } else { began_as });
+            metrics::turn(degraded.first().copied(), began_as);
             if is_trusted && !taught.is_empty() {
                 learn_later(ctx, taught, Lesson { session, turn, message: input.message.clone() });
             }

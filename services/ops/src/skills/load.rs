@@ -123,7 +123,7 @@ async fn read(ctx: &Ctx, key: &SkillKey, used: Option<LoadUse<'_>>) -> Result<Co
     let mut loaded = loaded.ok_or_else(lookup::missing)?;
     let lesson = loaded.lesson.take();
     let skill = Arc::new(KeptSkill::read(loaded));
-    ctx.app.catalogues.answers.skills.keep(ctx, &skill);
+    ctx.app.catalogues.answers.skills.keep(ctx, &*skill.skill.name, skill.clone());
     Ok(Counted { count: skill.count(), skill, lesson })
 }
 

@@ -1,6 +1,8 @@
 //! A turn behind another one of this process: it starts from what that one left, and reads nothing. Writing it finds out whether
 //! all of that is still so; where it is not, the turn is taken again from what is read.
 
+use std::sync::Arc;
+
 use knowhow_domain::Result;
 use knowhow_store::sessions::{Assumed, TurnState};
 
@@ -8,7 +10,7 @@ use super::{Asked, Start, check_open};
 use crate::Ctx;
 use crate::answers::KeptSession;
 use crate::recall::is_dear;
-use crate::sessions::{LOG_BYTES, check_log};
+use crate::sessions::{check_log, most_log_bytes};
 
 /// What the turn starts from, as far as this process knows; `None` where it is to be read.
 ///
@@ -35,7 +37,7 @@ pub(super) async fn start_known(ctx: &Ctx, asked: &Asked<'_>) -> Result<Option<S
         revision,
         examples_revision,
         has_relations: state.has_relations,
-        most_log_bytes: LOG_BYTES.saturating_sub(i64::try_from(message.len()).unwrap_or(i64::MAX)),
+        most_log_bytes: most_log_bytes(message.len()),
         silent_since: ctx.now() - ctx.principal.settings().longest_silence(state.channel),
     };
     Ok(Some(Start { state: state.clone(), catalogue: Some(catalogue), assumed: Some(assumed) }))
@@ -46,10 +48,11 @@ pub(super) async fn start_known(ctx: &Ctx, asked: &Asked<'_>) -> Result<Option<S
 pub(super) fn keep(ctx: &Ctx, asked: &Asked<'_>, state: TurnState) {
     let sessions = &ctx.app.catalogues.answers.sessions;
     let is_plain = !state.is_tainted && !state.knows_taint && !state.lent && asked.input.tainted_sources().is_empty();
-    match is_plain {
-        true => sessions.keep(ctx, asked.session, KeptSession { state, turn_key: asked.turn_key.map(str::to_owned) }),
-        false => sessions.forget(ctx, asked.session),
+    if !is_plain {
+        return sessions.forget(ctx, asked.session);
     }
+    let kept = KeptSession { state, turn_key: asked.turn_key.map(str::to_owned) };
+    sessions.keep(ctx, asked.session, Arc::new(kept));
 }
 
 /// Notes why the turn of this number was written in vain: the session has taken turns elsewhere, or something else is not as it was.

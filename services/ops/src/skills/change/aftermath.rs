@@ -42,7 +42,7 @@ impl Aftermath {
                     hand_in(ctx, revision, || vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
                 }
                 let saved = KeptSkill::saved(skill, Count { times_used, last_used_at });
-                answers.skills.keep(ctx, &Arc::new(saved));
+                answers.skills.keep(ctx, saved.skill.name.clone(), Arc::new(saved));
             }
             (_, _, Some(name)) => answers.skills.forget(ctx, &name),
             _ => {}

@@ -5,6 +5,7 @@ use std::future::IntoFuture;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
+use knowhow_testing::{FakeServer, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -78,7 +79,11 @@ impl Watched {
 }
 
 async fn watched() -> (Watched, Caller, World) {
-    let service = Service::start(LOGGED);
+    watched_with(&[]).await
+}
+
+async fn watched_with(settings: &[(&str, &str)]) -> (Watched, Caller, World) {
+    let service = Service::start(&[LOGGED, settings].concat());
     let world = World::with(json!({"starter_skills": false})).await;
     let alice = world.alice.at(&service);
     // The first request of a user makes the user.
@@ -263,16 +268,30 @@ async fn a_turn_behind_another_takes_one_round_trip() {
     assert_eq!(watched.statements(turn()).await, [read, written], "where its turns go to several processes");
 }
 
+/// Gives a session another snapshot of its user's.
+const OTHER_SNAPSHOT: &str = "snapshot_id = (
+    select n.snapshot_id from snapshots n
+    where n.tenant_id = s.tenant_id and n.user_id = s.user_id and n.snapshot_id <> s.snapshot_id limit 1)";
+
 /// Lends a user the starters.
 const LENDS: &str = "starters_at = now(), starters_release = (select max(release) from starter_releases)";
 
 /// Whatever became of the session and its user meanwhile: each time by the database alone, so that no process knows of it.
 #[tokio::test]
 async fn a_turn_that_goes_by_what_is_no_more_so_is_taken_again() {
-    let (watched, alice, _world) = watched().await;
+    // With vectors, what skills have learned counts.
+    let model = FakeServer::start([Reply::Vectors(3)]);
+    let url = model.url();
+    let embeddings = [
+        ("KNOWHOW_EMBEDDINGS_URL", url.as_str()),
+        ("KNOWHOW_EMBEDDINGS_MODEL", "one"),
+        ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "3"),
+    ];
+    let (watched, alice, _world) = watched_with(&embeddings).await;
     let (read, written) = ("sessions.read_turn", "sessions.write_turn");
     let say =
         |talk: &Talk, key: &str| talk.turn(json!({"message": "Good morning", "turn_key": key, "deadline_ms": 30_000}));
+    Talk::open(&alice, json!({"index_budget": 200})).await;
     let known = async || {
         let talk = Talk::long(&alice).await;
         say(&talk, "1").await.ok(200);
@@ -286,7 +305,9 @@ async fn a_turn_that_goes_by_what_is_no_more_so_is_taken_again() {
     for (table, change, back) in [
         (of_session, "tainted_by = '{a mail}'", ""),
         (of_session, "turns = 5", ""),
+        (of_session, OTHER_SNAPSHOT, ""),
         (of_user, "revision = c.revision + 1", ""),
+        (of_user, "examples_revision = c.examples_revision + 1", ""),
         (of_user, LENDS, "starters_at = null, starters_release = null"),
         (of_skills, "tainted = true", "tainted = false"),
     ] {
@@ -300,6 +321,12 @@ async fn a_turn_that_goes_by_what_is_no_more_so_is_taken_again() {
             execute(back);
         }
     }
+    let talk = known().await;
+    let passage = "insert into tainted_passages (tenant_id, user_id, passage, source_id, source_version)
+                   select s.tenant_id, s.user_id, 1, s.session_id, 1 from sessions s where s.session_id = '{id}'";
+    assert_eq!(sql::execute(&passage.replace("{id}", &talk.id)), 1);
+    assert_eq!(watched.statements(say(&talk, "2")).await, [written, read, written], "a tainted passage");
+    sql::execute(&format!("delete from tainted_passages where source_id = '{}'", talk.id));
     for (change, refused) in [
         ("ended_at = now()", "session-ended"),
         ("last_message_at = now() - interval '7 days'", "session-ended"),

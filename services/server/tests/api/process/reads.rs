@@ -45,7 +45,7 @@ async fn a_warm_read_takes_one_round_trip() {
 #[tokio::test]
 async fn every_transaction_of_callers_keeps_its_plans() {
     let world = World::new().await;
-    let plans = "plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
+    let plans = "plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
     let wire = Wire::watching(&login_url(), plans);
     let service = behind(&wire);
     let alice = &world.alice.at(&service);
