@@ -26,24 +26,26 @@ class Refused(Failed):
         self.few = not result["socket"] and result["status"] < result["requests"] / 50
 
 
-def run_wrk(instance, data, operation, connections, seconds):
-    """One HTTP measurement, with the CPU milliseconds that the service, Postgres and wrk took for each request."""
+def run_wrk(instance, data, operation, connections, seconds, pause=None):
+    """One HTTP measurement, with the CPU milliseconds that the service, Postgres and wrk took for each request. `pause`: mean
+    milliseconds that each connection waits before each request."""
     for attempt in range(TRIES):
         try:
-            return {**try_wrk(instance, data, operation, connections, seconds), "repeated": attempt}
+            return {**try_wrk(instance, data, operation, connections, seconds, pause), "repeated": attempt}
         except Refused as refused:
             if attempt + 1 == TRIES or not refused.few:
                 raise
             print(f"    {refused}: measured again", file=sys.stderr, flush=True)
 
 
-def try_wrk(instance, data, operation, connections, seconds):
+def try_wrk(instance, data, operation, connections, seconds, pause):
     """The same; `Refused` where more than one in a thousand were."""
     threads = min(2, connections)
     nonce = str(time.time_ns())
+    pauses = [] if pause is None else [str(round(pause))]
     before = cpu_times(instance)
     done = subprocess.run(["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(WRK),
-                           instance.url, "--", operation, str(data), nonce, str(threads)],
+                           instance.url, "--", operation, str(data), nonce, str(threads), *pauses],
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     after = cpu_times(instance)
     line = re.search(r"^RESULT (.*)$", done.stdout, re.M)

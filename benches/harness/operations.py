@@ -39,6 +39,7 @@ OPERATIONS = (
     Operation("save", "save a new version", cpu_ms=0.75, **WRITE),
     Operation("save_other", "save another text in place of one"),
     Operation("create", "create a skill beside 50", **WRITE),
+    Operation("create_cold", "create a skill beside 50, by a user who is new to the process"),
     Operation("create_first", "create the first skill of a new user"),
     Operation("turn", "turn by words", "jwt_snapshot", floor=True, flights=2, share=0.85),
     Operation("open", "open a session", "jwt_snapshot", flights=1),
@@ -46,7 +47,7 @@ OPERATIONS = (
     Operation("snapshot_304", "snapshot, 304", "jwt_snapshot", flights=0),
 )
 # By users whom each measurement has anew, with the usual skills but for the last.
-BY_CREATORS = ("save_other", "create", "create_first")
+BY_CREATORS = ("save_other", "create", "create_cold", "create_first")
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 # Goal of the 304 that is answered from memory, as a share of JWT only.
 FROM_MEMORY = {"snapshot_304": 0.95}

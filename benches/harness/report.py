@@ -102,6 +102,7 @@ def model_rows(samples):
     turn, index = median("turn with model", "rate"), median("index with model", "rate")
     p50, p99 = median("turn_fresh", "p50_ms"), median("turn_fresh", "p99_ms")
     hurried = median("turn_deadline", "p999_ms")
+    times = median("turn_deadline", "rate") / median("turn_fresh at 16", "rate")
     vectors = 1 - median("turn_deadline", "degraded") / median("turn_deadline", "requests")
     service, postgres = (median("search with model", "cpu_ms", part) for part in ("service", "postgres"))
     goal = BY_NAME["search"].cpu_ms
@@ -109,8 +110,9 @@ def model_rows(samples):
         row("turn, its message's vector at hand", f"{turn:,.0f} req/s", f"index {index:,.0f} req/s", f"{turn / index:.2f}"),
         row("turn, a fresh message each, local model, 1 connection", f"p50 {p50:.1f} ms, p99 {p99:.1f} ms", "", "",
             "p50 <= 20 ms, p99 <= 60 ms", p50 <= 20 and p99 <= 60),
-        row("the same at 16 connections, deadline 50 ms", f"p99.9 {hurried:.1f} ms", f"{vectors:.0%} with the vector", "",
-            "p99.9 <= 60 ms, >= 40 % with", hurried <= 60 and vectors >= 0.4),
+        row("the same, twice as many as the model embeds, deadline 50 ms", f"p99.9 {hurried:.1f} ms, {vectors:.0%} with the vector",
+            "the model's rate", f"{times:.2f}", "p99.9 <= 60 ms, >= 40 % with",
+            hurried <= 60 and vectors >= 0.4 if times >= 1.5 else None),
     ]
     if postgres is None:
         return table

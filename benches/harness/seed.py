@@ -132,6 +132,22 @@ class Tenant:
         if with_skills:
             self.copy(first, self.creators[-1], text=1)
 
+    def make_known(self, users):
+        """Has the process know the skills of users, as of those who have asked for one before."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
+        for number in users:
+            status, _, answer = ask(connection, "GET", f"/v1/skills?q={quote_plus(self.messages[0])}&limit=1", self.token(number))
+            if status != 200:
+                raise Failed(f"a search was answered with {status}: {answer.decode()[:300]}")
+        connection.close()
+
+    def body_relates(self):
+        """Whether the service has the body that creators save read for relations, as those say who have done so."""
+        return self.instance.psql("""
+            select exists (select from graphile_worker._private_jobs j
+                           join graphile_worker._private_tasks t on t.id = j.task_id and t.identifier = 'relate_skills'
+                           join skills s on s.user_id::text = j.payload ->> 'user_id' and s.name like 'new-%')""")
+
     def write_data(self, path, readers, **columns):
         """The Lua file of the scripts. `columns`: what else is known of each reader (etag, session, snapshot)."""
         rows = [{"token": self.token(n)} for n in readers]

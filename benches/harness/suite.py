@@ -20,6 +20,8 @@ CLIENTS = 16
 SAMPLE_SKILLS = CORPUS / "sample-skills.tar.zst"
 # What is measured again beside the index by a service with a local model, once it knows the vectors of the messages.
 EMBEDDED = ("index", "turn", "search")
+# The script's deadline for turns in haste.
+DEADLINE_MS = 50
 FIRST_CREATORS = 5000
 GROWN = ("jwt_list", "index", "jwt_snapshot", "turn")
 
@@ -59,13 +61,15 @@ class Suite:
             except (Drift, Failed) as error:
                 self.left_out.append(f"{key}: {error}")
 
-    def http(self, operation, connections=CLIENTS, key=None, seconds=None):
+    def http(self, operation, connections=CLIENTS, key=None, seconds=None, pause=None):
         """One HTTP measurement, kept under `key`; with `seconds` a warm-up, which is not."""
         if operation in BY_CREATORS:
             first = operation == "create_first"
             self.tenant.new_creators(min(FIRST_CREATORS, 25 * self.tenant.users) if first else self.block(), not first)
             self.write_data()
-        sample = run_wrk(self.instance, self.data, operation, connections, seconds or self.options.seconds)
+            if operation == "create":
+                self.tenant.make_known(self.tenant.creators)
+        sample = run_wrk(self.instance, self.data, operation, connections, seconds or self.options.seconds, pause)
         self.instance.trim_log()
         if not seconds:
             self.samples.keep(key or operation, sample)
@@ -81,7 +85,8 @@ class Suite:
                      "body": self.tenant.body}
         if key == "same create":
             self.tenant.new_creators(self.block(), True)
-            variables |= {"creators": self.tenant.creators[0], "many": len(self.tenant.creators)}
+            variables |= {"creators": self.tenant.creators[0], "many": len(self.tenant.creators),
+                          "relates": self.tenant.body_relates()}
         sample = run_pgbench(self.instance, self.references[key], variables, CLIENTS, self.options.seconds)
         self.samples.keep(key, sample)
         self.say(f"    {'pgbench ' + key:<18}{sample['rate']:>10,.0f} tps")
@@ -158,7 +163,9 @@ class Suite:
             for operation in EMBEDDED if number % 2 else reversed(EMBEDDED):
                 self.http(operation, key=f"{operation} with model")
             self.http("turn_fresh", 1)
-            self.http("turn_deadline")
+            self.http("turn_fresh", key="turn_fresh at 16")
+            connections, pause = haste(2 * self.samples.values("turn_fresh at 16", "rate")[-1], len(self.readers))
+            self.http("turn_deadline", connections, pause=pause)
             self.prepare(self.readers)
 
     def import_samples(self):
@@ -184,3 +191,13 @@ class Suite:
         """Resident memory of the service."""
         now, peak = resident_mib(self.instance.service.pid)
         return {"now_mib": now, "peak_mib": peak}
+
+
+def haste(rate, users):
+    """How many connections, one for each user at most, ask `rate` times a second together, and the milliseconds that each waits
+    before it asks: each asks four times a second, and its answer takes as long as the deadline allows."""
+    connections = min(users, max(64, round(rate / 4)))
+    pause = 1000 * connections / rate - DEADLINE_MS
+    if pause < DEADLINE_MS:
+        raise Failed(f"{users} users cannot ask {rate:.0f} times a second without waiting for each other; take more users")
+    return connections, pause

@@ -1,7 +1,18 @@
 create type bench.written as (is_tainted boolean, times_used bigint, last_used_at timestamptz, revision bigint, stamp bigint);
 
+-- Has a skill's text read for relations, as the service does with one that may say some.
+create function bench.outdate(v_tenant uuid, v_user uuid, v_skill uuid) returns void language sql as $function$
+@graph.outdate
+v_tenant
+v_user
+v_skill
+'relate_skills'
+false
+@end
+$function$;
+
 -- The service's write statements with their context, in one function: what a save costs where nothing goes back and forth.
-create function bench.save(v_tenant uuid, v_user uuid, v_name text, v_body text) returns setof bench.written
+create function bench.save(v_tenant uuid, v_user uuid, v_name text, v_body text, v_relates boolean) returns setof bench.written
 language plpgsql as $function$
 declare
     v_description text := 'Benchmark skill. Use when the speed of the service is measured beside Postgres alone.';
@@ -20,11 +31,12 @@ begin
     from skills s
     where s.tenant_id = v_tenant and s.user_id = v_user and s.name = v_name;
     if v_skill is null then
+        v_skill := uuidv7();
         return query
 @skills.insert
 v_tenant
 v_user
-uuidv7()
+v_skill
 v_name
 v_description
 null::text
@@ -62,6 +74,9 @@ null::text
 'user'
 true
 @end
+        if v_relates then
+            perform bench.outdate(v_tenant, v_user, v_skill);
+        end if;
     else
         return query
 @skills.update

@@ -9,12 +9,14 @@ from unittest import mock
 
 from harness import load
 from harness.compare import compare
+from harness.instance import Failed
 from harness.load import spent
 from harness.mixed import memory_line, refusals
 from harness.operations import BY_NAME
 from harness.quiet import disturbances, wait_for_quiet
 from harness.report import cost_rows, operation_rows
 from harness.samples import Samples, combined_rate, drift
+from harness.suite import DEADLINE_MS, haste
 from harness.table import markdown_table, write
 
 
@@ -144,6 +146,17 @@ class RowsTest(unittest.TestCase):
         self.assertNotIn("flat", memory_line(run, 60))
         self.assertIn(": flat", memory_line(run, 600))
         self.assertIn(": grows", memory_line({**run, "drift": 0.05}, 600))
+
+
+class HasteTest(unittest.TestCase):
+    def test_connections_ask_as_often_as_wanted(self):
+        self.assertEqual(haste(160, 200), (64, 350))
+        connections, pause = haste(800, 1000)
+        self.assertEqual((connections, connections / (pause + DEADLINE_MS) * 1000), (200, 800))
+
+    def test_too_few_users_are_told(self):
+        with self.assertRaises(Failed):
+            haste(5000, 200)
 
 
 class FilesTest(unittest.TestCase):

@@ -1,6 +1,7 @@
--- One script for all operations: wrk ... -s knowhow.lua URL -- OPERATION DATA NONCE THREADS
+-- One script for all operations: wrk ... -s knowhow.lua URL -- OPERATION DATA NONCE THREADS [PAUSE]
 -- DATA is a Lua file that the harness writes (users with tokens, sessions, entity tags; skills; messages, as JSON writes
--- them; requests that are refused, by name, which are operations too); NONCE makes names and texts new.
+-- them; requests that are refused, by name, which are operations too); NONCE makes names and texts new. With PAUSE each connection
+-- waits before each request, so many milliseconds on average: what many do who ask now and then.
 
 local threads = {}
 
@@ -109,6 +110,10 @@ operations = {
   create = function()
     return create(any(data.creators))
   end,
+  -- By users of whom the process knows nothing yet.
+  create_cold = function()
+    return create(any(data.creators))
+  end,
   -- Each of another user, as long as there are any.
   create_first = function()
     local place = visits * threads_in_all + id
@@ -120,7 +125,7 @@ operations = {
     return turn()
   end,
   turn_fresh = function()
-    return turn("please " .. words(9) .. " " .. new())
+    return turn("please " .. words(9) .. " " .. new(), ',"deadline_ms":5000')
   end,
   turn_deadline = function()
     return turn("please " .. words(9) .. " " .. new(), ',"deadline_ms":50')
@@ -172,6 +177,11 @@ function init(args)
   -- Only here, since wrk copies every answer for it.
   response = over_mcp[args[1]] and look or args[1] == "turn_deadline" and count_degraded or nil
   math.randomseed(tonumber(nonce) % 2147483647 + id * 7919)
+  if args[5] then
+    delay = function() -- wrk asks for it only where there is one
+      return math.random(0, 2 * tonumber(args[5]))
+    end
+  end
 end
 
 function request()
