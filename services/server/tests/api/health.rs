@@ -161,3 +161,17 @@ async fn a_log_line_has_neither_secret_nor_content() {
         assert!(!log.contains(secret));
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_comes_in_small_pages() {
+    let has = |process: &str, flag: &str| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        status.lines().any(|line| line.split_whitespace().eq(["THP_enabled:", flag]))
+    };
+    if !has("self", "1") {
+        println!("skipped: there are no pages of another size here");
+        return;
+    }
+    assert!(has(&shared().id().to_string(), "0"));
+}
