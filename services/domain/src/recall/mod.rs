@@ -1,5 +1,6 @@
 //! Recall: which of a user's skills a message asks for, by name, by words and by meaning.
 
+mod bits;
 mod catalogue;
 mod chatter;
 mod claims;

@@ -26,7 +26,7 @@ pub(super) struct Part {
 
 /// Up to so many bytes all is merged with each change, in a tenth of a millisecond: some ten skills. Less in unit tests,
 /// so that their few skills make more than one part.
-const SMALL: usize = if cfg!(test) { 256 } else { 32 * 1024 };
+const SMALL: usize = if cfg!(test) { 256 } else { 20 * 1024 };
 /// What changed is merged with all others when it has grown to this share of them, so that the work that a change causes
 /// later is at most so many times its own.
 const SHARE: usize = 8;
@@ -118,20 +118,24 @@ fn merge(parts: &[Part]) -> Part {
     }
     merged.phrases.shrink();
     let lists: Vec<_> = parts.iter().zip(&numbers).map(|(part, new)| (&part.segment.lists, new.as_slice())).collect();
-    merged.lists = Lists::merge(&lists);
+    merged.lists = Lists::merge(skills.len(), &lists);
     Part { segment: Arc::new(merged), places: skills.iter().map(|(place, ..)| *place as u32).collect() }
 }
 
 /// Sorts what was counted by term.
 fn write_lists(counter: &Counter) -> Lists {
-    let Counter { vocabulary, rows, .. } = counter;
+    let Counter { vocabulary, rows, lengths, .. } = counter;
     let terms = vocabulary.terms();
     let mut order: Vec<(u32, u32)> = rows.iter().zip(0..).map(|(row, at)| (terms[row.term as usize], at)).collect();
     order.sort_unstable();
     // Two terms of one hash in one skill: the first stands for both.
     order.dedup_by_key(|(term, at)| (*term, rows[*at as usize].skill));
-    Lists::write(order.chunk_by(|a, b| a.0 == b.0).map(|run| {
-        let entries = run.iter().map(|(_, at)| &rows[*at as usize]).map(|row| (row.skill, row.count));
-        (run[0].0, entries)
-    }))
+    Lists::write(
+        lengths.len(),
+        terms.len(),
+        order.chunk_by(|a, b| a.0 == b.0).map(|run| {
+            let entries = run.iter().map(|(_, at)| &rows[*at as usize]).map(|row| (row.skill, row.count));
+            (run[0].0, entries)
+        }),
+    )
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use knowhow_domain::{IndexItem, Result, SkillId, manifest};
 use knowhow_store::skills::{Count, Moment};
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use serde_json::{Map, Value};
 
@@ -97,7 +98,14 @@ pub(crate) struct KeptIndexes(Cache<Owner, Arc<KeptIndex>>);
 impl KeptIndexes {
     pub(super) fn new(bytes: u64) -> Self {
         let weigh = |_: &Owner, index: &Arc<KeptIndex>| index.weight();
-        Self(Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE).build())
+        Self(
+            Cache::builder()
+                .weigher(weigh)
+                .max_capacity(bytes)
+                .time_to_idle(IDLE)
+                .eviction_policy(EvictionPolicy::lru())
+                .build(),
+        )
     }
 
     /// What is kept of the caller, whether it is current or not.

@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::{Owner, owner_of};
@@ -38,7 +39,12 @@ impl<N: Hash + Eq + Send + Sync + 'static, S: Seen> Remembered<N, S> {
     pub(super) fn new(bytes: u64) -> Self {
         let weigh = |_: &(Owner, N), seen: &Arc<S>| u32::try_from(seen.weight()).unwrap_or(u32::MAX);
         Self {
-            kept: Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE).build(),
+            kept: Cache::builder()
+                .weigher(weigh)
+                .max_capacity(bytes)
+                .time_to_idle(IDLE)
+                .eviction_policy(EvictionPolicy::lru())
+                .build(),
             moved: Cache::builder().max_capacity(MOST_MOVED).time_to_live(MOVED).build(),
         }
     }

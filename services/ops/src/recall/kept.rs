@@ -10,6 +10,7 @@ use knowhow_store::trail;
 use knowhow_telemetry::trace;
 use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
+use moka::policy::EvictionPolicy;
 
 use crate::{App, Ctx};
 
@@ -57,7 +58,10 @@ impl<S: Searched> Kept<S> {
     /// None yet, and at most so many bytes.
     pub(super) fn new(bytes: u64) -> Self {
         let weigh = |_: &Owner, copy: &Arc<S>| u32::try_from(copy.weight()).unwrap_or(u32::MAX);
-        let copies = Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE).build();
+        // Who comes back takes turns one after the other. By how often they asked, which is moka's usual rule, a newcomer's copy
+        // would be made anew for each of the first turns while others of an hour ago are kept.
+        let copies = Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE);
+        let copies = copies.eviction_policy(EvictionPolicy::lru()).build();
         Self { copies, completing: Mutex::default(), hits: AtomicU64::new(0) }
     }
 
@@ -155,3 +159,6 @@ async fn complete<S: Searched>(ctx: Ctx, owner: Owner) {
 pub(super) fn owner_of(ctx: &Ctx) -> Result<Owner> {
     Ok((ctx.principal.tenant(), ctx.principal.user()?))
 }
+
+#[cfg(test)]
+mod tests;

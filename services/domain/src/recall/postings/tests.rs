@@ -6,21 +6,60 @@ use proptest::prelude::*;
 type Held = BTreeMap<u32, BTreeSet<u32>>;
 
 fn any_lists(skills: u32) -> impl Strategy<Value = Held> {
-    prop::collection::btree_map(any::<u32>(), prop::collection::btree_set(0..skills, 1..4), 0..60)
+    prop::collection::btree_map(any::<u32>(), prop::collection::btree_set(0..skills, 1..12), 0..60)
 }
 
-fn write(lists: &Held) -> Lists {
-    let count = |skill: &u32| Count { name: 0, text: 1, body: (*skill % 3) as u8 };
-    Lists::write(lists.iter().map(|(term, skills)| (*term, skills.iter().map(move |skill| (*skill, count(skill))))))
+/// Of a skill: in its text, in its body, in both, often.
+fn count(skill: u32) -> Count {
+    let often = [0, 1, 2, 9, 255][skill as usize % 5];
+    Count { name: often / 3, text: often, body: if often == 0 { 1 + (skill % 7) as u8 } else { (skill % 3) as u8 } }
+}
+
+fn write(skills: usize, lists: &Held) -> Lists {
+    let count = |skill: &u32| count(*skill);
+    Lists::write(
+        skills,
+        lists.len(),
+        lists.iter().map(|(term, skills)| (*term, skills.iter().map(move |skill| (*skill, count(skill))))),
+    )
+}
+
+#[test]
+fn a_list_takes_about_a_byte_for_each_skill() {
+    // As in 50 skills of 10 KB: a term is in up to five of them, once to four times.
+    let terms = 3_000_u32;
+    let lists: Held = (0..terms)
+        .map(|term| {
+            let spread = term.wrapping_mul(0x9e37_79b1);
+            (spread, (0..5).map(|nth| spread.rotate_left(7 * nth) % 50).collect())
+        })
+        .collect();
+    let of_body = |skill: u32| Count { body: 1 + (skill % 4) as u8, ..Count::default() };
+    let written = Lists::write(
+        50,
+        lists.len(),
+        lists.iter().map(|(term, skills)| (*term, skills.iter().map(|skill| (*skill, of_body(*skill))))),
+    );
+    let entries: usize = lists.values().map(BTreeSet::len).sum();
+    assert!(written.weight() < entries * 5 / 4 + lists.len() * 4, "{} for {entries}", written.weight());
+}
+
+#[test]
+fn what_is_left_of_many_takes_no_more_than_it_needs() {
+    let only = |skill: u32| move |term: u32| (term.wrapping_mul(0x9e37_79b1), BTreeSet::from([skill]));
+    // Ten of all terms are in the skill that stays: they lie two thousand times as far apart as before.
+    let many: Held = (0..20_000).map(only(0)).chain((20_000..20_010).map(only(1))).collect();
+    let left = Lists::merge(1, &[(&write(2, &many), &[GONE, 0])]);
+    assert!(left.terms == 10 && left.weight() < 200, "{}", left.weight());
 }
 
 proptest! {
     #[test]
     fn lists_come_back(lists in any_lists(1 << 29), unknown: u32) {
-        let all = write(&lists);
+        let all = write(1 << 29, &lists);
         for (term, skills) in &lists {
             let found: Vec<u32> = all.find(*term).map(|(skill, found)| {
-                assert_eq!((found.text, u32::from(found.body)), (1, skill as u32 % 3));
+                assert_eq!(found, count(skill as u32));
                 skill as u32
             }).collect();
             prop_assert_eq!(found, skills.iter().copied().collect::<Vec<_>>());
@@ -34,18 +73,19 @@ proptest! {
         let numbers: (Vec<u32>, Vec<u32>) = ((9..18).collect(), (0..9).collect());
         let mut left = numbers.0.clone();
         left[3] = GONE;
-        let merged = Lists::merge(&[(&write(&one), &left), (&write(&other), &numbers.1)]);
+        let merged = Lists::merge(18, &[(&write(9, &one), &left), (&write(9, &other), &numbers.1)]);
         for term in one.keys().chain(other.keys()) {
-            let of = |lists: &Held, numbers: &[u32]| -> Vec<(usize, u8)> {
+            let of = |lists: &Held, numbers: &[u32]| -> Vec<(usize, Count)> {
                 let skills = lists.get(term).into_iter().flatten();
                 let kept = skills.filter(|skill| numbers[**skill as usize] != GONE);
-                kept.map(|skill| (numbers[*skill as usize] as usize, (*skill % 3) as u8)).collect()
+                kept.map(|skill| (numbers[*skill as usize] as usize, count(*skill))).collect()
             };
             let expected = [of(&other, &numbers.1), of(&one, &left)].concat();
-            let found: Vec<(usize, u8)> = merged.find(*term).map(|(skill, count)| (skill, count.body)).collect();
+            let found: Vec<(usize, Count)> = merged.find(*term).collect();
             prop_assert_eq!(found, expected);
         }
-        let known: BTreeSet<u32> = merged.iter().map(|(term, _)| term).collect();
-        prop_assert!(known.iter().all(|term| merged.find(*term).next().is_some()));
+        let terms: BTreeSet<u32> = one.keys().chain(other.keys()).copied().collect();
+        let found = terms.iter().filter(|term| merged.find(**term).next().is_some()).count();
+        prop_assert_eq!(merged.terms, found);
     }
 }
