@@ -130,7 +130,7 @@ pub struct Config {
     pub redis_url: Address,
     /// Largest body of a skill, bytes.
     pub skill_body_bytes: usize,
-    /// Memory for what recall knows of users, MiB: 64 hold some 1,100 users with 50 skills of 10 KB, 700 with their vectors. Users
+    /// Memory for what recall knows of users, MiB: 64 hold some 1,200 users with 50 skills of 10 KB, 700 with their vectors. Users
     /// beyond it are read again at each turn, which then takes several times as long.
     pub catalogue_cache_mb: u64,
     /// Skills of one user whose vectors are kept in that memory; of users with more, cosines come from the database.

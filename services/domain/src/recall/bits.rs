@@ -37,7 +37,7 @@ impl BitWriter {
     pub(super) fn put_rice(&mut self, number: u32, low: u32) {
         let times = number >> low;
         self.put(1, times.min(FAR) + 1);
-        if times < FAR { self.put(number, low) } else { self.put(number, 32) }
+        self.put(number, if times < FAR { low } else { 32 });
     }
 
     /// Fills the last byte up with zeros.

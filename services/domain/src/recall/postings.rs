@@ -78,12 +78,12 @@ impl Lists {
         // Most terms of the smaller ones are in the largest one too.
         let terms = parts.iter().map(|(lists, _)| lists.terms).max().unwrap_or_default();
         let mut writer = Writer::new(Widths::of(skills, terms));
-        let mut readers: Vec<_> = parts.iter().map(|(lists, numbers)| (lists.walk(), *numbers)).collect();
+        let mut readers: Vec<_> = parts.iter().map(|(lists, numbers)| (lists.walk_from(0), *numbers)).collect();
         let mut entries = Vec::new();
         while let Some(term) = readers.iter().filter_map(|(walk, _)| walk.term).min() {
             entries.clear();
             for (walk, numbers) in readers.iter_mut().filter(|(walk, _)| walk.term == Some(term)) {
-                let list = walk.take_list();
+                let list = walk.list.by_ref();
                 let renumbered = list.map(|(skill, count)| (numbers.get(skill).copied().unwrap_or(GONE), count));
                 entries.extend(renumbered.filter(|(skill, _)| *skill != GONE));
                 walk.advance();
@@ -110,10 +110,6 @@ impl Lists {
     /// Bytes held.
     pub(super) fn weight(&self) -> usize {
         self.blocks.capacity() * size_of::<(u32, u32)>() + self.bits.capacity()
-    }
-
-    fn walk(&self) -> Walk<'_> {
-        self.walk_from(0)
     }
 
     /// Begins at a block.
@@ -163,11 +159,6 @@ impl<'a> Walk<'a> {
             next_skill: 0,
         };
         self.next += 1;
-    }
-
-    /// Reads the list.
-    fn take_list(&mut self) -> impl Iterator<Item = (usize, Count)> {
-        self.list.by_ref()
     }
 
     fn skip_list(&mut self) {

@@ -24,7 +24,7 @@ pub(super) struct Part {
     places: Vec<u32>,
 }
 
-/// Up to so many bytes all is merged with each change, in a tenth of a millisecond: some ten skills. Less in unit tests,
+/// Up to so many bytes all is merged with each change, in a quarter of a millisecond: some twenty skills. Less in unit tests,
 /// so that their few skills make more than one part.
 const SMALL: usize = if cfg!(test) { 256 } else { 20 * 1024 };
 /// What changed is merged with all others when it has grown to this share of them, so that the work that a change causes

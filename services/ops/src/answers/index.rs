@@ -2,21 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use knowhow_domain::{IndexItem, Result, SkillId, manifest};
 use knowhow_store::skills::{Count, Moment};
-use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use serde_json::{Map, Value};
 
-use super::{Owner, Rendered, owner_of};
+use super::{Owner, Rendered, cache, owner_of};
 use crate::Ctx;
 use crate::page::Page;
 use crate::skills::SkillEntry;
 
-/// How long lines are kept that nobody asks for.
-const IDLE: Duration = Duration::from_secs(3600);
 /// Most skills of a user whose lines are kept: the counts of more take longer to bring than a page of them to read.
 const MOST: i32 = 300;
 /// Most first pages of one user that are kept, of different lengths.
@@ -79,7 +75,7 @@ impl KeptIndex {
         self.entries.as_ref()
     }
 
-    fn weight(&self) -> u32 {
+    fn weight(&self) -> usize {
         let entries: usize = self.entries.iter().flat_map(|page| &page.items).map(weight_of_entry).sum();
         let items: usize = self.items.values().map(|item| 64 + item.weight()).sum();
         // A page shares most of its lines with `items`; a search may have read one of them anew since.
@@ -88,7 +84,7 @@ impl KeptIndex {
         let of_line = |line: &(SkillId, Arc<KeptItem>)| 32 + if is_shared(line) { 0 } else { line.1.weight() };
         let of_page = |page: &KeptPage| page.items.iter().map(of_line).sum::<usize>();
         let pages: usize = self.pages.iter().map(|page| of_page(page)).sum();
-        u32::try_from(size_of::<Self>() + entries + items + pages).unwrap_or(u32::MAX)
+        size_of::<Self>() + entries + items + pages
     }
 }
 
@@ -97,15 +93,7 @@ pub(crate) struct KeptIndexes(Cache<Owner, Arc<KeptIndex>>);
 
 impl KeptIndexes {
     pub(super) fn new(bytes: u64) -> Self {
-        let weigh = |_: &Owner, index: &Arc<KeptIndex>| index.weight();
-        Self(
-            Cache::builder()
-                .weigher(weigh)
-                .max_capacity(bytes)
-                .time_to_idle(IDLE)
-                .eviction_policy(EvictionPolicy::lru())
-                .build(),
-        )
+        Self(cache(bytes, |index: &Arc<KeptIndex>| index.weight()))
     }
 
     /// What is kept of the caller, whether it is current or not.

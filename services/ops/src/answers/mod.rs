@@ -9,7 +9,12 @@ mod rendered;
 mod session;
 mod skill;
 
+use std::hash::Hash;
+use std::time::Duration;
+
 use knowhow_domain::{SessionId, TenantId, UserId};
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
 
 use self::remembered::Remembered;
 use crate::Ctx;
@@ -19,6 +24,9 @@ pub use page::SkillPage;
 pub(crate) use rendered::Rendered;
 pub(crate) use session::KeptSession;
 pub(crate) use skill::KeptSkill;
+
+/// How long something is kept that nobody asks for.
+const IDLE: Duration = Duration::from_secs(3600);
 
 /// Whose something is. It is a part of every key, so that nothing is shown to anybody else.
 type Owner = (TenantId, UserId);
@@ -44,6 +52,21 @@ impl KeptAnswers {
     }
 }
 
+/// Things of all users, at most so many bytes of them. What nobody has asked for for the longest time makes room, as in
+/// [`crate::recall`]'s memory: by how often things were asked for, a newcomer's would not be kept.
+fn cache<K, V>(bytes: u64, weight: fn(&V) -> usize) -> Cache<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    let weigh = move |_: &K, kept: &V| u32::try_from(weight(kept)).unwrap_or(u32::MAX);
+    let cache = Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE);
+    cache.eviction_policy(EvictionPolicy::lru()).build()
+}
+
 fn owner_of(ctx: &Ctx) -> Option<Owner> {
     Some((ctx.principal.tenant(), ctx.principal.user().ok()?))
 }
+
+#[cfg(test)]
+mod tests;

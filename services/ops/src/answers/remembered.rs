@@ -4,14 +4,10 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
-use super::{Owner, owner_of};
+use super::{Owner, cache, owner_of};
 use crate::Ctx;
-
-/// How long something is kept that nobody asks for.
-const IDLE: Duration = Duration::from_secs(3600);
 
 /// How long something is not kept that was changed elsewhere: two processes that change it in turn would each ask in vain first.
 const MOVED: Duration = Duration::from_secs(60);
@@ -37,14 +33,8 @@ pub(crate) struct Remembered<N, S> {
 impl<N: Hash + Eq + Send + Sync + 'static, S: Seen> Remembered<N, S> {
     /// Nothing yet, and at most so many bytes.
     pub(super) fn new(bytes: u64) -> Self {
-        let weigh = |_: &(Owner, N), seen: &Arc<S>| u32::try_from(seen.weight()).unwrap_or(u32::MAX);
         Self {
-            kept: Cache::builder()
-                .weigher(weigh)
-                .max_capacity(bytes)
-                .time_to_idle(IDLE)
-                .eviction_policy(EvictionPolicy::lru())
-                .build(),
+            kept: cache(bytes, |seen: &Arc<S>| seen.weight()),
             moved: Cache::builder().max_capacity(MOST_MOVED).time_to_live(MOVED).build(),
         }
     }
