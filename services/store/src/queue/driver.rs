@@ -15,7 +15,7 @@ use sqlx::PgPool;
 use tokio::sync::{Mutex, Notify};
 
 use crate::vault::held::{Held, Patience, Source, within};
-use crate::vault::tx::DatabaseRole;
+use crate::vault::tx::{DatabaseRole, PLAN_ONCE};
 
 /// Connections on which every transaction takes one role.
 #[derive(Debug, Clone)]
@@ -48,7 +48,10 @@ impl RoleDriver {
 
     async fn open(&self) -> Result<Held, DbError> {
         let since = Instant::now();
-        let mut context = self.worker.get().map_or(String::new(), |id| format!("; SET LOCAL app.worker = '{id}'"));
+        let mut context = PLAN_ONCE.to_owned();
+        if let Some(id) = self.worker.get() {
+            context.push_str(&format!("; SET LOCAL app.worker = '{id}'"));
+        }
         if let Some(priority) = self.last_priority {
             context.push_str(&format!("; SET LOCAL app.last_priority = '{priority}'"));
         }

@@ -9,7 +9,6 @@ use sqlx::{Executor, PgConnection};
 
 use super::driver::RoleDriver;
 use crate::vault::held::Patience;
-use crate::vault::pools::rolling_back;
 use crate::vault::tx::DatabaseRole;
 
 /// A migration of the queue may rewrite its tables.
@@ -20,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 pub(crate) async fn install(conn: &mut PgConnection, owner_url: &str) -> Result<(), sqlx::Error> {
     conn.execute("select pg_advisory_lock(hashtext('knowhow queue'))").await?;
     let patience = Patience { acquire: TIMEOUT, statement: TIMEOUT };
-    let pool = rolling_back(PgPoolOptions::new(), patience).max_connections(1).connect(owner_url).await?;
+    let pool = PgPoolOptions::new().max_connections(1).connect(owner_url).await?;
     let driver = RoleDriver::new(pool.clone(), DatabaseRole::Owner, patience, Arc::default());
     let migrated = WorkerUtils::new(QueueDatabase::new(driver), Schema::default()).migrate().await;
     pool.close().await;

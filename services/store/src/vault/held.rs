@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use knowhow_telemetry::metrics;
+use scopeguard::{ScopeGuard, guard};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, PgConnection, PgPool, Postgres, SqlStr};
@@ -63,10 +64,28 @@ pub(crate) struct Source<'a> {
     pub(crate) label: metrics::Pool,
 }
 
-/// A connection inside a transaction. Dropped without [`Held::commit`], the pool rolls it back.
-pub(crate) struct Held {
+/// A connection inside a transaction. Dropped without [`Held::commit`], it is rolled back and then given back to the pool, so that no
+/// request gets another one's open transaction.
+pub(crate) struct Held(ScopeGuard<Open, fn(Open)>);
+
+struct Open {
     conn: PoolConnection<Postgres>,
     answer: Duration,
+}
+
+impl Open {
+    /// Gives the connection back once nothing is open on it. One that a dropped request left at work answers once its statement has
+    /// ended, at the latest by its limit; one that does not answer by then is closed. It is not closed sooner: Postgres would go on
+    /// with the statement, and a new connection would begin another one.
+    fn roll_back(mut self) {
+        tokio::spawn(async move {
+            let outcome = within(self.answer, self.conn.execute("rollback")).await;
+            if let Err(error) = outcome {
+                tracing::warn!(%error, "a connection that does not roll back is closed");
+                drop(self.conn.detach());
+            }
+        });
+    }
 }
 
 impl Held {
@@ -83,33 +102,36 @@ impl Held {
             // Both go on beside each other: a connection that falls to the one must not wait for the other.
             tokio::select! {
                 biased;
-                begun = begin_on_kept(from, begin) => begun,
+                begun = begin_on_kept(from, patience.answer(), begin) => begun,
                 () = refused(from.pool) => Err(sqlx::Error::Io(ErrorKind::ConnectionRefused.into())),
             }
         };
         // Nothing of it waits for a lock, so a connection on which it takes longer is a dead one.
-        let conn = timeout(patience.for_connection(since), begun).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        Ok(Self { conn, answer: patience.answer() })
+        timeout(patience.for_connection(since), begun).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     /// What statements run on.
     pub(crate) fn bounded(&mut self) -> Bounded<'_> {
-        Bounded { conn: &mut self.conn, answer: self.answer }
+        let answer = self.0.answer;
+        Bounded { conn: &mut self.0.conn, answer }
     }
 
     /// The same for the library of the queue, which knows no other type: its user bounds each call with
     /// [`Held::answer`].
     pub(crate) fn unbounded(&mut self) -> &mut PgConnection {
-        &mut self.conn
+        &mut self.0.conn
     }
 
     /// For how long an answer is awaited.
     pub(crate) fn answer(&self) -> Duration {
-        self.answer
+        self.0.answer
     }
 
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
-        self.bounded().execute("COMMIT").await.map(drop)
+        self.bounded().execute("COMMIT").await?;
+        // Nothing is open any more: to roll back would cost a round trip, and a warning in the log of Postgres.
+        drop(ScopeGuard::into_inner(self.0));
+        Ok(())
     }
 }
 
@@ -123,17 +145,17 @@ async fn refused(pool: &PgPool) {
 
 /// The pool does not test the connections that it has kept, so after a restart of Postgres some are dead: each is found
 /// out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
-async fn begin_on_kept(from: Source<'_>, begin: impl Fn() -> String) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+async fn begin_on_kept(from: Source<'_>, answer: Duration, begin: impl Fn() -> String) -> Result<Held, sqlx::Error> {
     let mut kept = from.pool.size();
     loop {
         let waiting = metrics::waiting_for(from.label);
         #[expect(clippy::disallowed_methods, reason = "the message that begins sets the context")]
         let conn = from.pool.acquire().await;
         drop(waiting);
-        let mut conn = conn?;
-        match conn.execute(AssertSqlSafe(begin())).await {
+        let mut held = Held(guard(Open { conn: conn?, answer }, Open::roll_back));
+        match held.unbounded().execute(AssertSqlSafe(begin())).await {
             Err(error) if kept > 0 && is_lost(&error) => kept -= 1,
-            Ok(_) => return Ok(conn),
+            Ok(_) => return Ok(held),
             Err(error) => return Err(error),
         }
     }

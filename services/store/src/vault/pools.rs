@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::DatabaseConfig;
 use crate::tls;
 use crate::vault::ahead::Connections;
-use crate::vault::held::{Patience, Source, within};
+use crate::vault::held::{Patience, Source};
 use crate::vault::observed;
 use crate::vault::room::{Bounds, Room};
 
@@ -140,18 +140,5 @@ pub(crate) fn connect_options(config: &DatabaseConfig, url: &Secret) -> Result<P
 /// A pool whose connections are opened when they are needed.
 pub(crate) fn pool(config: &DatabaseConfig, options: PgConnectOptions, connections: u32) -> sqlx::PgPool {
     let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(config.acquire_timeout);
-    rolling_back(pool, config.patience()).test_before_acquire(false).connect_lazy_with(options)
-}
-
-/// Rolls back every connection that returns to the pool, so that no request gets another one's open transaction. A
-/// connection that a dropped request left at work answers once its statement has ended, at the latest by its limit. One
-/// that does not answer by then is closed. It is not closed sooner: Postgres would go on with the statement, and a new
-/// connection would begin another one.
-pub(crate) fn rolling_back(pool: PgPoolOptions, patience: Patience) -> PgPoolOptions {
-    pool.after_release(move |conn, _| {
-        Box::pin(async move {
-            within(patience.answer(), sqlx::Executor::execute(conn, "rollback")).await?;
-            Ok(true)
-        })
-    })
+    pool.test_before_acquire(false).connect_lazy_with(options)
 }

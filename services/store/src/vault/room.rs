@@ -6,7 +6,7 @@ mod state;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId};
 use knowhow_telemetry::metrics::{self, Pool};
@@ -148,7 +148,7 @@ impl Room {
         let (call, called) = oneshot::channel();
         state.last += 1;
         let id = state.last;
-        state.waiting.push(Waiter { id, asked, since: Instant::now(), call });
+        state.waiting.push(Waiter::new(id, asked, self.bounds.longest, call));
         drop(state);
         if let Some(given_up) = given_up {
             let _ = given_up.call.send(Err(crowded()));
@@ -160,7 +160,7 @@ impl Room {
     fn call_next(self: &Arc<Self>, kind: Kind) {
         loop {
             let mut state = self.lock();
-            let Some(next) = state.take_next(kind, self.bounds.longest) else { return };
+            let Some(next) = state.take_next(kind) else { return };
             drop(state);
             let place = Place { room: self.clone(), kind, tenant: next.asked.tenant };
             // Who has left meanwhile gives the place back, and so calls the next one.

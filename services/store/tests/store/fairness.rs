@@ -7,7 +7,7 @@ use futures_util::future::join;
 use knowhow_domain::new_id;
 use knowhow_store::queue::{Claimed, JobError, JobKind, Task, WorkerConfig, work};
 use knowhow_store::{Database, DatabaseConfig, Often};
-use knowhow_testing::until;
+use knowhow_testing::{poll_async, until};
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::Notify;
@@ -75,8 +75,19 @@ impl<'a> Tenant<'a> {
 
 /// Has one worker do everything, one after the other; says what it did.
 async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
+    let done = Arc::<Mutex<Vec<_>>>::default();
     let house = House::at(place, 2, 1);
-    let config = WorkerConfig {
+    let tasks = [Task::new(Noting(done.clone()))];
+    run(&house.db, &one_at_a_time(place), &tasks, async || until_done(&done, count).await).await;
+    done.lock().unwrap().clone()
+}
+
+async fn until_done(done: &Mutex<Vec<(String, bool)>>, count: usize) {
+    until("all jobs", || done.lock().unwrap().len() >= count).await;
+}
+
+fn one_at_a_time(place: &Place) -> WorkerConfig {
+    WorkerConfig {
         database: DatabaseConfig {
             url: place.login_url.as_str().into(),
             places: Vec::new(),
@@ -91,13 +102,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
         concurrency: 1,
         recovery: Duration::from_secs(60),
         shutdown: Duration::from_secs(1),
-    };
-    let done = Arc::<Mutex<Vec<_>>>::default();
-    run(&house.db, &config, &[Task::new(Noting(done.clone()))], async || {
-        until("all jobs", || done.lock().unwrap().len() >= count).await;
-    })
-    .await;
-    done.lock().unwrap().clone()
+    }
 }
 
 async fn run(db: &Database, config: &WorkerConfig, tasks: &[Task], until: impl AsyncFnOnce()) {
@@ -149,6 +154,40 @@ async fn who_comes_late_is_served_in_turn_from_then_on() {
             ["s9", "s10", "l41", "s11", "l42", "s12"],
             "what comes later goes behind its own"
         );
+    })
+    .await;
+}
+
+/// The plan that was made while the line was short is kept while it grows: by one that reads the whole table, each claim would cost
+/// as much as there are jobs.
+#[tokio::test]
+async fn a_long_line_is_not_read_for_each_job() {
+    with_database(async |place| {
+        let more = 400;
+        let tenant = Tenant::new(place, "t");
+        tenant.bulk(1..=8).await;
+        place.run("vacuum analyze graphile_worker._private_jobs").await;
+        let rows_read = "select seq_tup_read from pg_stat_user_tables where relname = '_private_jobs'";
+        let (house, done) = (House::at(place, 2, 1), Arc::<Mutex<Vec<_>>>::default());
+        let mut before = 0;
+        run(&house.db, &one_at_a_time(place), &[Task::new(Noting(done.clone()))], async || {
+            until_done(&done, 8).await;
+            before = place.count(rows_read).await;
+            // All at once, and without a look at the table.
+            let (id, task) = (tenant.id, Noting::TASK);
+            let jobs = format!(
+                "insert into graphile_worker._private_jobs (task_id, payload, priority, max_attempts)
+                 select t.id, json_build_object('note', n::text, 'tenant_id', '{id}', 'user_id', '{id}'), 100 + n, 10
+                 from graphile_worker._private_tasks t cross join generate_series(1, {more}) n where t.identifier = '{task}'"
+            );
+            place.run(&jobs).await;
+            until_done(&done, 408).await;
+        })
+        .await;
+        let looked_up = "select idx_scan from pg_stat_user_tables where relname = '_private_jobs'";
+        poll_async("what the worker has counted", async || (place.count(looked_up).await >= more).then_some(())).await;
+        let read = place.count(rows_read).await - before;
+        assert!(read < 2 * more, "{read} rows for {more} jobs");
     })
     .await;
 }

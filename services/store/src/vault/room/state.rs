@@ -1,6 +1,5 @@
 //! Who waits in the room and who has a connection; who leaves where it is full, and who is called next.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,10 @@ use crate::trail::Urgency;
 
 /// Of ten connections, how many one tenant may have while others wait.
 const TENTHS: usize = 6;
+
+/// Who is a step less urgent waits for this part of the longest wait before a newcomer no longer goes first. Without such an end
+/// searches starve as soon as turns alone keep the connections busy.
+const STEP: u32 = 10;
 
 pub(super) struct State {
     /// By [`Kind`].
@@ -39,8 +42,17 @@ impl Connections {
 pub(super) struct Waiter {
     pub(super) id: u64,
     pub(super) asked: Asked,
-    pub(super) since: Instant,
+    /// Who is due first is called first.
+    due: Instant,
     pub(super) call: oneshot::Sender<Result<Place>>,
+}
+
+impl Waiter {
+    /// Somebody who comes now.
+    pub(super) fn new(id: u64, asked: Asked, longest: Duration, call: oneshot::Sender<Result<Place>>) -> Self {
+        let steps = Urgency::Begun as u32 - asked.urgency as u32;
+        Self { id, asked, due: Instant::now() + steps * longest / STEP, call }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -90,17 +102,16 @@ impl State {
         (most.0 > own + 1).then_some(most.1)
     }
 
-    /// Who is called next: of tenants that have not got their part, else of all. Who has waited for too long, the most urgent, who
-    /// came first.
-    pub(super) fn take_next(&mut self, kind: Kind, longest: Duration) -> Option<Waiter> {
+    /// Who is called next: of tenants that have not got their part, else of all. What has begun, then who is due.
+    pub(super) fn take_next(&mut self, kind: Kind) -> Option<Waiter> {
         let of_kind = &self.connections[kind as usize];
         if of_kind.free() == 0 {
             return None;
         }
         let waits = self.waiting.iter().enumerate().filter(|(_, waiter)| waiter.asked.kind == kind);
-        let (at, _) = waits.max_by_key(|(_, waiter)| {
-            let may = !of_kind.has_part(waiter.asked.tenant);
-            (may, waiter.since.elapsed() > longest, waiter.asked.urgency, Reverse(waiter.id))
+        let (at, _) = waits.min_by_key(|(_, waiter)| {
+            let asked = &waiter.asked;
+            (of_kind.has_part(asked.tenant), asked.urgency != Urgency::Begun, waiter.due, waiter.id)
         })?;
         let next = self.waiting.swap_remove(at);
         *self.connections[kind as usize].held.entry(next.asked.tenant).or_default() += 1;

@@ -103,6 +103,20 @@ async fn the_most_urgent_is_called_first_and_of_the_like_who_came_first() {
 }
 
 #[tokio::test]
+async fn who_has_waited_goes_before_a_newcomer_that_is_more_urgent() {
+    // A step is a nanosecond here, and more than three pass between two that ask.
+    let room = Room::new(Bounds { length: 8, longest: Duration::from_nanos(10) }, [1, 1, 1]);
+    let held = asks(&room, tenant(), Urgency::Save).await.unwrap();
+    let mut waiting = vec![(Urgency::Search, asks(&room, tenant(), Urgency::Search))];
+    waiting.push((Urgency::Turn, asks(&room, tenant(), Urgency::Turn)));
+    drop(held);
+    let (urgency, place) = look(&mut waiting).pop().unwrap();
+    assert_eq!(urgency, Urgency::Search);
+    drop(place);
+    assert_eq!(look(&mut waiting).pop().unwrap().0, Urgency::Turn);
+}
+
+#[tokio::test]
 async fn while_others_wait_no_tenant_has_more_than_its_part() {
     let room = room(8, [1, 5, 1]);
     let (greedy, other) = (tenant(), tenant());
