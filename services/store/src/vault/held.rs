@@ -79,12 +79,20 @@ impl Open {
     /// with the statement, and a new connection would begin another one.
     fn roll_back(mut self) {
         tokio::spawn(async move {
-            let outcome = within(self.answer, self.conn.execute("rollback")).await;
-            if let Err(error) = outcome {
-                tracing::warn!(%error, "a connection that does not roll back is closed");
-                drop(self.conn.detach());
+            match within(self.answer, self.conn.execute("rollback")).await {
+                Ok(_) => self.give_back().await,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection that does not roll back is closed");
+                    drop(self.conn.detach());
+                }
             }
         });
+    }
+
+    /// The pool asks a connection that comes back whether it is alive, and would wait for the answer for ever. One that does not
+    /// answer in time is closed.
+    async fn give_back(mut self) {
+        let _ = timeout(self.answer, self.conn.return_to_pool()).await;
     }
 }
 
@@ -130,7 +138,7 @@ impl Held {
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
         self.bounded().execute("COMMIT").await?;
         // Nothing is open any more: to roll back would cost a round trip, and a warning in the log of Postgres.
-        drop(ScopeGuard::into_inner(self.0));
+        tokio::spawn(ScopeGuard::into_inner(self.0).give_back());
         Ok(())
     }
 }
@@ -171,8 +179,7 @@ fn is_lost(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Waits at most this long for an answer. Nobody takes a later one: the pool closes the connection unless it answers
-/// soon.
+/// Waits at most this long for an answer. Nobody takes a later one: the connection is closed unless it answers soon.
 pub(crate) async fn within<T, E: From<sqlx::Error>>(
     answer: Duration,
     work: impl Future<Output = Result<T, E>>,

@@ -163,15 +163,16 @@ async fn who_comes_late_is_served_in_turn_from_then_on() {
 #[tokio::test]
 async fn a_long_line_is_not_read_for_each_job() {
     with_database(async |place| {
-        let more = 400;
+        let (few, more) = (30, 150);
         let tenant = Tenant::new(place, "t");
-        tenant.bulk(1..=8).await;
+        // Each connection claims some of them: Postgres keeps no plan before the sixth time.
+        tenant.bulk(1..=few).await;
         place.run("vacuum analyze graphile_worker._private_jobs").await;
-        let rows_read = "select seq_tup_read from pg_stat_user_tables where relname = '_private_jobs'";
+        let rows_read = "select seq_tup_read + idx_tup_fetch from pg_stat_user_tables where relname = '_private_jobs'";
         let (house, done) = (House::at(place, 2, 1), Arc::<Mutex<Vec<_>>>::default());
         let mut before = 0;
         run(&house.db, &one_at_a_time(place), &[Task::new(Noting(done.clone()))], async || {
-            until_done(&done, 8).await;
+            until_done(&done, 30).await;
             before = place.count(rows_read).await;
             // All at once, and without a look at the table.
             let (id, task) = (tenant.id, Noting::TASK);
@@ -181,13 +182,13 @@ async fn a_long_line_is_not_read_for_each_job() {
                  from graphile_worker._private_tasks t cross join generate_series(1, {more}) n where t.identifier = '{task}'"
             );
             place.run(&jobs).await;
-            until_done(&done, 408).await;
+            until_done(&done, 180).await;
         })
         .await;
         let looked_up = "select idx_scan from pg_stat_user_tables where relname = '_private_jobs'";
         poll_async("what the worker has counted", async || (place.count(looked_up).await >= more).then_some(())).await;
         let read = place.count(rows_read).await - before;
-        assert!(read < 2 * more, "{read} rows for {more} jobs");
+        assert!(read < 20 * more, "{read} rows for {more} jobs");
     })
     .await;
 }

@@ -12,9 +12,9 @@ use crate::trail::Urgency;
 /// Of ten connections, how many one tenant may have while others wait.
 const TENTHS: usize = 6;
 
-/// Who is a step less urgent waits for this part of the longest wait before a newcomer no longer goes first. Without such an end
-/// searches starve as soon as turns alone keep the connections busy.
-const STEP: u32 = 10;
+/// Who is one step more urgent passes those who came up to a tenth of the longest wait earlier, and nobody who has waited for longer:
+/// searches would starve as soon as turns alone keep the connections busy.
+const STEPS: u32 = 10;
 
 pub(super) struct State {
     /// By [`Kind`].
@@ -51,7 +51,7 @@ impl Waiter {
     /// Somebody who comes now.
     pub(super) fn new(id: u64, asked: Asked, longest: Duration, call: oneshot::Sender<Result<Place>>) -> Self {
         let steps = Urgency::Begun as u32 - asked.urgency as u32;
-        Self { id, asked, due: Instant::now() + steps * longest / STEP, call }
+        Self { id, asked, due: Instant::now() + steps * longest / STEPS, call }
     }
 }
 

@@ -152,17 +152,18 @@ async fn a_tenant_that_fills_the_room_makes_room_for_others() {
 
 #[tokio::test]
 async fn what_has_begun_is_not_refused_by_the_room_and_goes_first() {
-    let room = room(1, [1, 1, 1]);
+    // So short that the turn below is due before the other one asks.
+    let room = Room::new(Bounds { length: 1, longest: Duration::from_nanos(10) }, [1, 1, 1]);
     let begun = room.clone();
     let trail = Trail { request: new_id(), address: None, urgency: Urgency::Exchange };
     let mut held = Some(asks(&room, tenant(), Urgency::Turn).await.unwrap());
+    let mut waiting = vec![(Urgency::Turn, asks(&room, tenant(), Urgency::Turn))];
     let mut twice = follow(trail, async move {
         drop(begun.enter(Kind::Reads, TenantId(new_id()), LONG).await?);
         begun.enter(Kind::Changes, TenantId(new_id()), LONG).await
     })
     .boxed();
     assert!((&mut twice).now_or_never().is_none());
-    let mut waiting = vec![(Urgency::Turn, asks(&room, tenant(), Urgency::Turn))];
     assert!(look(&mut waiting).is_empty(), "what has begun takes no place of the room");
     held.take();
     let place = twice.now_or_never().unwrap().unwrap();
