@@ -81,7 +81,8 @@ def save_steadily(instance, tenant, over, broken):
         time.sleep(max(0, began + number / PER_SECOND - time.monotonic()))
         status, _, answer = ask(connection, "POST", "/v1/skills", tokens[number % USERS],
                                 {"name": f"saved-{number}", **text_of(tenant)})
-        if status != 201:
+        # A few of the real texts wait for a review, which is none of this.
+        if status not in (201, 202):
             broken.append(f"a save was answered with {status}: {answer.decode()[:300]}")
             return
         number += 1

@@ -9,6 +9,8 @@ use crate::App;
 
 /// Snapshots of one round. A user beyond them is given one when a session asks for it.
 const MOST: i64 = 20_000;
+/// Of one transaction: to enqueue some thousand jobs may take longer than a statement is given.
+const PAGE: i64 = 1_000;
 
 pub(super) struct RenderSnapshots;
 
@@ -17,10 +19,15 @@ impl SystemJob for RenderSnapshots {
     const SCHEDULE: &'static str = "* * * * *";
 
     async fn run(app: &App) -> JobResult {
-        let lifetime = app.snapshot_lifetime;
-        let Renewed { prolonged, enqueued } = due::renew_snapshots(&app.db, lifetime, app.now(), MOST).await?;
-        if prolonged + enqueued > 0 {
-            tracing::info!(prolonged, enqueued, "snapshots are prolonged, or rendered anew");
+        for _ in 0..MOST / PAGE {
+            let page = due::renew_snapshots(&app.db, app.snapshot_lifetime, app.now(), PAGE).await?;
+            let Renewed { prolonged, enqueued } = page;
+            if prolonged + enqueued > 0 {
+                tracing::info!(prolonged, enqueued, "snapshots are prolonged, or rendered anew");
+            }
+            if prolonged + enqueued < PAGE {
+                break;
+            }
         }
         Ok(())
     }
