@@ -50,11 +50,11 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
 }
 
 /// Keeps one plan of each statement for all values. Postgres would otherwise plan some statements at every execution,
-/// which costs more than to run them; the plans of callers' statements that are kept are the ones that `tests/store/plans.rs` looks at. A
-/// plan may be made while a table is empty, where to read all of it seems cheapest, and is kept while it grows, as a queue does: so
-/// indexes are always preferred. Before version 18 of Postgres a plan that still reads a whole table then looks so dear that it would be
-/// compiled each time. Said in each transaction: a pooler takes no such options of a connection.
-pub(crate) const PLAN_ONCE: &str =
+/// which costs more than to run them; the plans that are kept are the ones that `tests/store/plans.rs` looks at. A plan may be
+/// made while a table is empty, where to read all of it seems cheapest, and is kept while it grows: so indexes are always
+/// preferred. Before version 18 of Postgres a plan that still reads a whole table then looks so dear that it would be compiled each
+/// time. Said in each transaction: a pooler takes no such options of a connection.
+pub(super) const PLAN_ONCE: &str =
     "; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
 
 /// For whom the open transaction is, alone.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use knowhow_domain::Result;
 use knowhow_store::{Principal, TenantTx, WriteTx, skills};
-use knowhow_testing::PATIENCE;
+use knowhow_testing::poll_async;
 use sqlx::PgConnection;
 
 use crate::concurrency::assert_counts;
@@ -102,37 +102,28 @@ async fn what_is_committed_is_not_rolled_back_behind_it() {
     with_database(async |place| {
         let house = House::at(place, 2, 1);
         let alice = house.tenant().await.user("alice").await;
-        let mut watcher = place.owner().await;
-        let rolled_back = async |watcher: &mut PgConnection| {
-            // What a connection has counted is told at the latest when it ends.
-            until_alone(watcher).await;
-            let sql = "select xact_rollback from pg_stat_database where datname = current_database()";
-            sqlx::query_scalar::<_, i64>(sql).fetch_one(watcher).await.unwrap()
-        };
         house.db.close().await;
-        let before = rolled_back(&mut watcher).await;
+        let before = rolled_back(place).await;
         let db = open(&place.login_url, 2, 1);
         for _ in 0..5 {
             TenantTx::begin(&db, &alice, "test").await.unwrap().commit().await.unwrap();
         }
         db.close().await;
-        assert_eq!(rolled_back(&mut watcher).await, before);
+        assert_eq!(rolled_back(place).await, before);
 
         let db = open(&place.login_url, 2, 1);
         drop(TenantTx::begin(&db, &alice, "test").await.unwrap());
-        assert_eq!(poisoned(&mut watcher).await, 0);
         db.close().await;
-        assert_eq!(rolled_back(&mut watcher).await, before + 1);
+        assert_eq!(rolled_back(place).await, before + 1);
     })
     .await;
 }
 
-async fn until_alone(watcher: &mut PgConnection) {
-    let sql = "select count(*) from pg_stat_activity where datname = current_database() and usename = 'knowhow_login'";
-    let deadline = Instant::now() + PATIENCE;
-    while sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut *watcher).await.unwrap() != 0 {
-        assert!(Instant::now() < deadline, "connections stay open");
-    }
+/// Transactions that were rolled back so far, once no connection of the service is left: what it counts is told when it ends.
+async fn rolled_back(place: &Place) -> i64 {
+    let left = "select count(*) from pg_stat_activity where datname = current_database() and usename = 'knowhow_login'";
+    poll_async("the connections to close", async || (place.count(left).await == 0).then_some(())).await;
+    place.count("select xact_rollback from pg_stat_database where datname = current_database()").await
 }
 
 /// What happens on the one connection before the next caller comes.

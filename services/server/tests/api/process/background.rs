@@ -236,6 +236,25 @@ async fn snapshots_of_active_users_are_rendered_before_they_expire() {
     service.check_log();
 }
 
+/// They are looked for a page at a time.
+#[tokio::test]
+async fn one_round_renews_all_snapshots_that_are_due() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    world(&service).await.alice.get("/v1/snapshot").await.ok(200);
+    // Of so many other kinds, all as they would be rendered now.
+    execute_at(
+        &ground.owner,
+        "insert into current_snapshots (tenant_id, user_id, index_budget, form, snapshot_id, revision, rendered_by, rendered_at, used_at)
+         select tenant_id, user_id, 1000000 + n, form, snapshot_id, revision, rendered_by, now() - interval '29 minutes', now()
+         from current_snapshots cross join generate_series(1, 2100) n",
+    );
+    ring(&ground, "render_snapshots");
+    ground.idle();
+    assert_eq!(ground.count("current_snapshots where rendered_at < now() - interval '20 minutes'"), 0);
+    service.check_log();
+}
+
 #[tokio::test]
 async fn what_is_past_its_time_of_conversations_goes() {
     let ground = Ground::new();

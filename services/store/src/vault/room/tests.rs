@@ -107,8 +107,10 @@ async fn who_has_waited_goes_before_a_newcomer_that_is_more_urgent() {
     // A step is a nanosecond here, and more than three pass between two that ask.
     let room = Room::new(Bounds { length: 8, longest: Duration::from_nanos(10) }, [1, 1, 1]);
     let held = asks(&room, tenant(), Urgency::Save).await.unwrap();
-    let mut waiting = vec![(Urgency::Search, asks(&room, tenant(), Urgency::Search))];
-    waiting.push((Urgency::Turn, asks(&room, tenant(), Urgency::Turn)));
+    let mut waiting = vec![
+        (Urgency::Search, asks(&room, tenant(), Urgency::Search)),
+        (Urgency::Turn, asks(&room, tenant(), Urgency::Turn)),
+    ];
     drop(held);
     let (urgency, place) = look(&mut waiting).pop().unwrap();
     assert_eq!(urgency, Urgency::Search);
@@ -164,7 +166,7 @@ async fn what_has_begun_is_not_refused_by_the_room_and_goes_first() {
     })
     .boxed();
     assert!((&mut twice).now_or_never().is_none());
-    assert!(look(&mut waiting).is_empty(), "what has begun takes no place of the room");
+    assert!(look(&mut waiting).is_empty(), "the one place of the room is still the turn's");
     held.take();
     let place = twice.now_or_never().unwrap().unwrap();
     assert!(look(&mut waiting).is_empty());
