@@ -19,7 +19,7 @@ statement! {
            coalesce(c.marked_at > greatest(n.created_at, s.started_at), false) as is_marked_since
     from sessions s
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
-    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
+    left join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
     left join conversation_summaries p
         on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id

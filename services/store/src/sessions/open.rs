@@ -28,6 +28,9 @@ row! { struct OpenedRow { goes_on: bool, is_reused: bool, rendered_at: Option<Da
 //
 // The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
 // has not begun: it takes the new terms, and starts now. Unless the jobs are asked for, none is enqueued.
+//
+// `is true` keeps the search for the key's last session from the index of all that are over in the tenant: while Postgres knows of
+// few rows, it takes that to be as good as the one of keys.
 statement! {
     write Open<'a> {
         id: Uuid, key: &'a str, now: DateTime<Utc>, channel: &'a str, max_turns: i32, index_budget: i32,
@@ -74,7 +77,7 @@ statement! {
         select coalesce(
             (select session_id from closed),
             (select e.session_id from sessions e
-             where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and e.ended_at is not null
+             where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and (e.ended_at is not null) is true
              order by e.session_id desc limit 1)) as session_id
         from (select count(*) from closed) as closing, begun
     ), uncounted as materialized (
@@ -154,7 +157,7 @@ statement! {
     write ReplaceSnapshot { session: Uuid, snapshot: Uuid } -> (),
     "-- sessions.replace_snapshot
     update sessions s set snapshot_id = $4
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.snapshot_id <> $4"
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.snapshot_id is distinct from $4"
 }
 
 /// Gives a session another snapshot than it began with: what its own shows was marked as untrusted since.

@@ -18,6 +18,8 @@ row! { struct RequestRow { request_digest: Vec<u8> } }
 
 row! { struct NumberRow { number: i32 } }
 
+// Each session has a snapshot. The join is an outer one so that Postgres never begins with the snapshots, and asks for the
+// sessions of each: a plan that is made while the tables are empty might, and is kept.
 statement! {
     read FindState<'a> { session: Uuid, turn_key: Option<&'a str> } -> (StateRow, Option<(RequestRow, KeptTurn)>),
     "-- sessions.read_turn
@@ -30,7 +32,7 @@ statement! {
             order by r.from_id limit 1) is not null as has_relations,
            coalesce(c.marked_at > t.created_at, false) as is_marked_since, t.answer_digest, s.log_bytes
     from sessions s
-    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
+    left join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     left join turns t on t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn_key = $4
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3"

@@ -21,7 +21,7 @@ statement! {
     read ExplainMiss { name: String } -> Misses,
     "-- skills.explain_miss
     select (select s.name from skill_redirects d
-            join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = d.skill_id
+            left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = d.skill_id
             where d.tenant_id = $1 and d.user_id = $2 and d.name = $3) as successor,
            array(select s.name from skills s where s.tenant_id = $1 and s.user_id = $2 order by s.name limit 5000)
            || array(select t.name from user_catalogs c

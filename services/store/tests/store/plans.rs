@@ -1,12 +1,11 @@
 //! The plans of all declared statements among the rows of many users, with statistics and without any: a plan is kept for as
 //! long as nothing throws it away, and a new table has no statistics.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use knowhow_domain::new_id;
 use knowhow_store::list_declared;
 use serde_json::Value;
-use tokio_postgres::Client;
 
 use crate::declared::{as_role, name_of, plan};
 use crate::harness::{Place, with_database};
@@ -67,6 +66,12 @@ const WHOLE: &[(&str, &str)] = &[
     ("submissions.approve_version", "tainted_passages"),
 ];
 
+/// Ask whether a snapshot has sessions, which Postgres answers for all snapshots together where it knows of no rows.
+const WHOLE_WHILE_EMPTY: &[&str] = &[
+    "sessions.open: reads sessions of all users by sessions_of_snapshot",
+    "snapshots.put: reads sessions of all users by sessions_of_snapshot",
+];
+
 /// Multiplies the row of every table of a user. Columns of an index get other values, of which the first behind the owner
 /// is shared by ten rows where others follow it, as versions are of one skill. What is a word of ours stays. One session of ten
 /// is open.
@@ -119,15 +124,20 @@ end $$";
 async fn no_statement_looks_at_more_of_a_users_rows_than_it_needs() {
     with_database(async |place| {
         let mut conn = place.owner().await;
-        seed(&mut conn, &[Owner::new(new_id(), new_id())]).await;
+        // Of one row that it knows, Postgres concludes that each takes a page of a partial index.
+        seed(&mut conn, &[Owner::new(new_id(), new_id()), Owner::new(new_id(), new_id())]).await;
         let fill = async |users: u32, rows: u32| {
             place.run(&FILL.replace("{users}", &users.to_string()).replace("{rows}", &rows.to_string())).await;
         };
-        // A plan that is made while tables are next to empty, and that is known of them, is kept while they grow.
-        place.run("vacuum analyze").await;
-        let findings = find_all(place, &tables(place, 0).await).await;
-        let findings: Vec<String> = findings.into_iter().filter(|finding| finding.ends_with("of all users")).collect();
-        assert!(findings.is_empty(), "of tables that were empty:\n{}", findings.join("\n"));
+        // A plan that is made while tables are next to empty is kept while they grow, also where Postgres knows how empty they are.
+        for analyzed in ["", "vacuum analyze"] {
+            place.run(analyzed).await;
+            let findings = find_all(place, &tables(place, 0).await).await;
+            let is_bad =
+                |finding: &String| finding.contains("of all users") && !WHOLE_WHILE_EMPTY.contains(&finding.as_str());
+            let findings: Vec<String> = findings.into_iter().filter(is_bad).collect();
+            assert!(findings.is_empty(), "of tables that are next to empty {analyzed}:\n{}", findings.join("\n"));
+        }
         fill(USERS, ROWS).await;
         let versions = place.count("select count(*) from skill_versions").await;
         assert!(versions >= i64::from(USERS * ROWS), "{versions}");
@@ -167,20 +177,18 @@ async fn find_all(place: &Place, tables: &BTreeSet<String>) -> Vec<String> {
         .batch_execute("set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off")
         .await
         .unwrap();
+    let leading = leading_columns(place).await;
     let mut findings = Vec::new();
     for declared in list_declared() {
         let name = name_of(declared.sql);
-        let found = find_in(&client, declared.sql, tables).await.into_iter();
+        let plan = plan(&client, declared.sql).await.unwrap();
+        let mut found = Vec::new();
+        walk(&plan[0]["Plan"], tables, &mut found);
+        find_skipped(&plan[0]["Plan"], &leading, &mut found);
+        let found = found.into_iter();
         let is_meant = |finding: &String| WHOLE.iter().any(|(whole, words)| *whole == name && finding.contains(words));
         findings.extend(found.filter(|finding| !is_meant(finding)).map(|finding| format!("{name}: {finding}")));
     }
-    findings
-}
-
-async fn find_in(client: &Client, sql: &str, tables: &BTreeSet<String>) -> Vec<String> {
-    let plan = plan(client, sql).await.unwrap();
-    let mut findings = Vec::new();
-    walk(&plan[0]["Plan"], tables, &mut findings);
     findings
 }
 
@@ -212,6 +220,26 @@ fn walk(node: &Value, tables: &BTreeSet<String>, findings: &mut Vec<String>) {
         findings.push(format!("compares each row with a user's whole {table} by {}", text("Join Filter")));
     }
     below(node).iter().for_each(|node| walk(node, tables, findings));
+}
+
+/// The first column of each index of a table of users.
+async fn leading_columns(place: &Place) -> HashMap<String, String> {
+    let client = as_role(place, "knowhow_tenant").await;
+    let indexes = "select i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid, 1, true) from pg_index i
+                   join pg_attribute a on a.attrelid = i.indrelid and a.attname = 'user_id'";
+    client.query(indexes, &[]).await.unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
+}
+
+/// Scans of an index that do not say what its first column is: they go from one value of it to the next, through the rows of all
+/// users.
+fn find_skipped(node: &Value, leading: &HashMap<String, String>, findings: &mut Vec<String>) {
+    let text = |member: &str| node[member].as_str().unwrap_or_default();
+    if let Some(column) = leading.get(text("Index Name"))
+        && !text("Index Cond").contains(column.as_str())
+    {
+        findings.push(format!("reads {} of all users by {}", text("Relation Name"), text("Index Name")));
+    }
+    below(node).iter().for_each(|node| find_skipped(node, leading, findings));
 }
 
 fn below(node: &Value) -> &[Value] {
