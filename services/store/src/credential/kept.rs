@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use jsonwebtoken::get_current_timestamp;
 use knowhow_domain::manifest;
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::jwt::{MAX_TOKEN, Verified, has_ended};
 use super::{Claims, Issuer, JwksCache};
 
-/// Most tokens, of some 500 bytes each.
-const MOST: u64 = 10_000;
+/// Bytes of memory that they take at most, roughly: enough for some 10,000 of the usual ones. A tenant may sign tokens that
+/// say a hundred times as much.
+const MOST: u64 = 12 * 1024 * 1024;
 /// A token that was not sent for this long is let go.
 const IDLE: Duration = Duration::from_secs(600);
 
@@ -46,14 +48,27 @@ impl KeptToken {
     pub(crate) async fn is_good_for(&self, issuer: &Issuer, jwks: &JwksCache) -> bool {
         *self.issuer == *issuer && self.verified.has_key_of(issuer, jwks).await
     }
+
+    /// Bytes that it takes with its place among the others, roughly.
+    fn weight(&self) -> u32 {
+        let Claims { iss, sub, tid, scope, roles, exp: _ } = self.claims();
+        // An allocation takes some bytes however short the word.
+        let of_words = |words: &[String]| words.iter().map(|word| size_of::<String>() + 16 + word.len()).sum::<usize>();
+        // Its place, its issuer, and the key's id.
+        let bytes = 1_000 + iss.len() + sub.len() + tid.len() + of_words(scope) + of_words(roles);
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
 }
 
 /// The tokens of all threads.
-pub(crate) struct KeptTokens(Cache<TokenId, Arc<KeptToken>>);
+pub(crate) struct KeptTokens(pub(super) Cache<TokenId, Arc<KeptToken>>);
 
 impl Default for KeptTokens {
     fn default() -> Self {
-        Self(Cache::builder().max_capacity(MOST).time_to_idle(IDLE).build())
+        let weigh = |_: &TokenId, token: &Arc<KeptToken>| token.weight();
+        // By how often tokens came, moka would not keep a newcomer's beside those that came more often.
+        let lru = EvictionPolicy::lru();
+        Self(Cache::builder().max_capacity(MOST).weigher(weigh).eviction_policy(lru).time_to_idle(IDLE).build())
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Clock, Error, KeyId, Result, Scopes, TenantId, TenantSettings, UserId};
+use moka::Entry;
 use moka::future::Cache;
+use moka::ops::compute::Op;
 
 use crate::Database;
 use crate::across::refused::RefusedLogins;
@@ -18,6 +20,8 @@ use crate::vault::whereabouts;
 
 const REVOCATION: Duration = Duration::from_millis(900);
 const USERS: Duration = Duration::from_secs(600);
+/// Bytes that known users take at most, roughly: enough for some 200,000 with ids of the usual length.
+const USERS_BYTES: u64 = 64 * 1024 * 1024;
 const KEY_USE: Duration = Duration::from_secs(60);
 
 /// A tenant as credentials need it.
@@ -147,7 +151,7 @@ impl GateState {
             whereabouts: moka::sync::Cache::builder().max_capacity(10_000).time_to_idle(USERS).build(),
             tenants: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
             keys: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
-            users: Cache::builder().max_capacity(200_000).time_to_live(USERS).build(),
+            users: Cache::builder().max_capacity(USERS_BYTES).weigher(weight_of_user).time_to_live(USERS).build(),
             key_uses: moka::sync::Cache::builder().max_capacity(10_000).time_to_live(KEY_USE).build(),
             refused: RefusedLogins::default(),
         })
@@ -161,8 +165,10 @@ impl GateState {
 
     /// The same, as the database says it now.
     pub(crate) async fn fresh_tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        self.tenants.invalidate(slug).await;
-        self.tenant(db, slug).await
+        // Not by the one flight of all: that may have asked before the change that is looked for.
+        let tenant = whereabouts::find_tenant(self, db, slug).await?.map(Arc::new);
+        self.tenants.insert(slug.to_owned(), tenant.clone()).await;
+        Ok(tenant)
     }
 
     /// Looks tenants up anew from now on, and keys, which are known with their tenants.
@@ -184,10 +190,19 @@ impl GateState {
         if known.erasures >= newcomer.erasures {
             return Ok(known);
         }
-        // Somebody of the tenant was erased or suspended since, perhaps this user.
-        let known = system::ensure_user(db, newcomer).await?;
-        self.users.insert(key, known.clone()).await;
-        Ok(known)
+        // Somebody of the tenant was erased or suspended since, perhaps this user. One of those that ask at once finds out.
+        let drop_older = async |known: Option<Entry<_, KnownUser>>| match known {
+            Some(known) if known.value().erasures < newcomer.erasures => Op::Remove,
+            _ => Op::Nop,
+        };
+        self.users.entry_by_ref(&key).and_compute_with(drop_older).await;
+        let known =
+            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(Error::of_many)?;
+        if known.erasures >= newcomer.erasures {
+            return Ok(known);
+        }
+        // Whoever asked first for all did not know of the last one yet.
+        system::ensure_user(db, newcomer).await
     }
 
     /// Remembers that the user has this release of the starter skills.
@@ -230,4 +245,10 @@ fn sealer(config: &GateConfig) -> Result<Sealer> {
         }
         None => Ok(sealer),
     }
+}
+
+/// With its place among the others.
+fn weight_of_user((_, external_id): &(TenantId, String), user: &KnownUser) -> u32 {
+    let texts = external_id.len() + user.suspended.as_ref().map_or(0, |why| why.len());
+    u32::try_from(300 + texts).unwrap_or(u32::MAX)
 }

@@ -30,6 +30,12 @@ async fn a_hundred_tokens_of_a_tenant_that_is_not_known_ask_once() {
     assert_eq!(wire.seen(), 2, "one for the tenant, and one that made the user");
     assert!(authenticate_all(&gate, &tenant.token("bob", "user"), None).await.iter().all(Result::is_ok));
     assert_eq!(wire.seen(), 3, "one for the other user");
+    // Whoever is known from before an erasure is looked up again.
+    let erased = format!("update tenants set erasures = erasures + 1 where tenant_id = '{}'", tenant.id.0);
+    house.place.run(&erased).await;
+    gate.state().forget_tenants();
+    assert!(authenticate_all(&gate, &token, None).await.iter().all(Result::is_ok));
+    assert_eq!(wire.seen(), 5, "one for the tenant, and one for the user");
     db.close().await;
 }
 

@@ -33,6 +33,22 @@ async fn a_kept_token_is_found_by_its_bytes_and_its_face() {
 }
 
 #[tokio::test]
+async fn tokens_that_say_much_take_no_more_memory_than_others() {
+    let (tokens, jwks, issuer) = (KeptTokens::default(), cache(&HandClock::new()), Arc::new(shared_secret()));
+    keep(&tokens, &hs256(json!({ "scope": "skills:read" })), &issuer, &jwks).await;
+    tokens.0.run_pending_tasks();
+    assert!(tokens.0.weighted_size() < 1_200, "so 10,000 of the usual ones are kept");
+    let words = "a ".repeat(2_500);
+    for id in 0..300 {
+        keep(&tokens, &hs256(json!({ "scope": words, "jti": id })), &issuer, &jwks).await;
+    }
+    tokens.0.run_pending_tasks();
+    // Each takes 24 bytes for the word itself, and an allocation.
+    let least = 2_500 * 40;
+    assert!(tokens.0.entry_count() * least <= 12 * 1024 * 1024, "{} are kept", tokens.0.entry_count());
+}
+
+#[tokio::test]
 async fn a_kept_token_ends_when_it_says() {
     let (tokens, jwks) = (KeptTokens::default(), cache(&HandClock::new()));
     let now = SystemClock.now().timestamp();
