@@ -131,7 +131,12 @@ impl KeptIndexes {
     /// What another request keeps at the same time may be lost, and is read again. Nothing earlier replaces what is later.
     fn change(&self, ctx: &Ctx, read: Moment, change: impl FnOnce(&mut KeptIndex)) {
         // Where there are no lines, no revision is known.
-        let Some(owner) = owner_of(ctx).filter(|_| read.revision > 0 && read.skill_count <= MOST) else { return };
+        let Some(owner) = owner_of(ctx).filter(|_| read.revision > 0) else { return };
+        if read.skill_count > MOST {
+            // What was kept of fewer skills would be checked in vain by each request.
+            self.0.invalidate(&owner);
+            return;
+        }
         let mut index = match self.0.get(&owner) {
             Some(kept) if kept.revision > read.revision => return,
             Some(kept) if kept.revision == read.revision => (*kept).clone(),

@@ -78,7 +78,12 @@ impl Seen for KeptSkill {
     }
 
     fn is_later_than(&self, other: &Self) -> bool {
-        (self.skill.version, self.skill.updated_at) > (other.skill.version, other.skill.updated_at)
+        let [own, others] = [&self.skill, &other.skill];
+        // Another skill that has taken the name counts its versions from 1.
+        if own.id != others.id {
+            return own.updated_at > others.updated_at;
+        }
+        (own.version, own.updated_at) > (others.version, others.updated_at)
     }
 }
 

@@ -9,6 +9,7 @@ use knowhow_domain::{Error, Result};
 use knowhow_store::skills::{self, Revisions};
 use serde::Serialize;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::catalogue::{Needed, UserCatalogue};
@@ -22,10 +23,14 @@ use crate::{Ctx, compute};
 const MANY: usize = 500;
 /// Pause before a changed catalogue is brought up to date, so that several saves in a row cost one update.
 const SOON: Duration = Duration::from_secs(1);
+/// Longest that a create waits for what changed elsewhere among many; it goes by what is at hand else.
+const BESIDE: Duration = Duration::from_millis(100);
 /// Memories may take a part of the bytes besides: one in this many.
 const MEMORIES: u64 = 2;
 /// Answers may take a part besides: one in this many.
 const ANSWERS: u64 = 2;
+/// And changes that were just made here: one in this many.
+const HANDED_IN: u64 = 8;
 /// Copies are built by at most this many requests at once: each takes a processor.
 const BUILDING: usize = 2;
 /// Texts are read for at most this many copies that are or wait to be built: the texts of fifty skills take some 250 KB, and many
@@ -77,7 +82,7 @@ impl Catalogues {
             skills: Kept::new(bytes),
             memories: Kept::new(of_memories),
             answers: KeptAnswers::new(bytes / ANSWERS),
-            handed_in: HandedIn::default(),
+            handed_in: HandedIn::new(bytes / HANDED_IN),
             vectors_kept,
             most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),
             awaited: Mutex::default(),
@@ -116,17 +121,24 @@ impl Catalogues {
     }
 
     /// The caller's skills to compare a new one with, which may be among them; `made` is the revision that it made. Of many
-    /// skills the changes of the last second or so may be missing.
+    /// skills the changes of the last second or so may be missing, and more where it takes too long to find out.
     pub(crate) async fn get_beside(&self, ctx: &Ctx, made: Option<i64>) -> Result<Arc<UserCatalogue>> {
         let (Some(kept), Some(made)) = (self.skills.find(ctx).await?, made) else {
             return catalogue_now(ctx).await;
         };
-        if kept.skills.len() > MANY {
+        // What was before it is known without asking, and its own text waits for who searches.
+        let before = Revisions { skills: made - 1, examples: kept.examples_revision.unwrap_or_default() };
+        if kept.skills.len() <= MANY {
+            return self.get(ctx, before).await;
+        }
+        if self.is_awaited(ctx)? || kept.has(Needed::of(ctx, before)) {
             self.bring_up_to_date_soon(ctx)?;
             return Ok(kept);
         }
-        // What was before it is known without asking, and its own text waits for who searches.
-        self.get(ctx, Revisions { skills: made - 1, examples: kept.examples_revision.unwrap_or_default() }).await
+        // Another process has changed some, or a job. What was begun goes on where it takes longer.
+        let current = timeout(BESIDE, self.get(ctx, before)).await;
+        self.bring_up_to_date_soon(ctx)?;
+        current.unwrap_or(Ok(kept))
     }
 
     /// Whether there is a catalogue of the caller's, however old.
@@ -145,6 +157,11 @@ impl Catalogues {
     /// Where a copy of texts of so many bytes waits to be built.
     pub(super) fn line(&self, bytes: usize) -> &Line {
         if bytes > QUICK { &self.many_texts } else { &self.few_texts }
+    }
+
+    /// Whether the caller's catalogue is brought up to date within a second.
+    fn is_awaited(&self, ctx: &Ctx) -> Result<bool> {
+        Ok(self.lock_awaited().contains(&owner_of(ctx)?))
     }
 
     /// Once for all that the caller changes within a second.

@@ -13,9 +13,7 @@ use super::changes::Changes;
 use super::kept::{Owner, owner_of};
 use crate::Ctx;
 
-/// Bytes of changes that wait until their user's catalogue is asked for. What is not here any more is read.
-const BYTES: u64 = 8 * 1024 * 1024;
-/// How long they wait.
+/// How long changes wait until their user's catalogue is asked for. What is not here any more is read.
 const WAIT: Duration = Duration::from_secs(600);
 /// Most changes that are taken in together; of more, what changed is read.
 const MOST: i64 = 64;
@@ -46,16 +44,15 @@ pub(crate) enum SkillChanged {
 /// The changes of users by the revision that each made.
 pub(super) struct HandedIn(Cache<(Owner, i64), Arc<Vec<SkillChanged>>>);
 
-impl Default for HandedIn {
-    fn default() -> Self {
+impl HandedIn {
+    /// None yet, and at most so many bytes.
+    pub(super) fn new(bytes: u64) -> Self {
         let weigh = |_: &(Owner, i64), changes: &Arc<Vec<SkillChanged>>| {
             u32::try_from(changes.iter().map(SkillChanged::weight).sum::<usize>()).unwrap_or(u32::MAX)
         };
-        Self(Cache::builder().weigher(weigh).max_capacity(BYTES).time_to_live(WAIT).build())
+        Self(Cache::builder().weigher(weigh).max_capacity(bytes).time_to_live(WAIT).build())
     }
-}
 
-impl HandedIn {
     /// Keeps what a change has made, by the revision that it made.
     pub(super) fn put(&self, owner: Owner, revision: i64, changes: Vec<SkillChanged>) {
         self.0.insert((owner, revision), Arc::new(changes));

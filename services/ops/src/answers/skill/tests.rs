@@ -36,6 +36,19 @@ fn skill(document: String) -> SkillState {
 }
 
 #[test]
+fn a_skill_that_has_taken_the_name_of_another_is_later_whatever_its_version() {
+    let later = |seconds| DateTime::<Utc>::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds);
+    let state = |id, version, at| {
+        let skill =
+            SkillState { id: SkillId(Uuid::from_u128(id)), version, updated_at: later(at), ..skill(String::new()) };
+        KeptSkill::saved(skill, Count::default())
+    };
+    let [old, edited, new] = [state(1, 4, 1), state(1, 5, 2), state(2, 1, 3)];
+    assert!(edited.is_later_than(&old) && !old.is_later_than(&edited));
+    assert!(new.is_later_than(&edited) && !edited.is_later_than(&new));
+}
+
+#[test]
 fn a_skill_keeps_and_weighs_its_answer_only_where_a_load_is_answered_from_it() {
     let (bytes, unused) = (100_000, Count::default());
     let state = skill("x".repeat(bytes));

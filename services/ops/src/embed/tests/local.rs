@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use knowhow_testing::poll;
 use tokio::time::Instant;
 
 use super::{asking, begin};
@@ -58,6 +59,32 @@ async fn it_knows_its_name_and_size() {
     assert_eq!(EMBEDDER.dims(), 384);
     assert_eq!(EMBEDDER.model(), model_folder().canonicalize().unwrap().file_name().unwrap().to_str().unwrap());
     assert!(EMBEDDER.embed(Vec::new(), asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap().is_empty());
+}
+
+/// Linux tells how urgent a thread is by its number; the name of one stands before it, in brackets.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn its_threads_are_less_urgent_than_those_that_answer_requests() {
+    if !has_model() {
+        return;
+    }
+    one("so that they have begun").await;
+    let own = rustix::process::nice(0).unwrap();
+    let nice = || {
+        let threads = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
+            let stat = std::fs::read_to_string(task.unwrap().path().join("stat")).ok()?;
+            let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
+            // The nineteenth field (proc_pid_stat(5)).
+            let nice: i32 = rest.split(' ').nth(16)?.parse().ok()?;
+            (name.starts_with("embed-") && name != "embed-chatter").then_some(nice)
+        });
+        threads.collect::<Vec<i32>>()
+    };
+    // One that is just started has yet to say so.
+    poll("threads that yield", || {
+        let nice = nice();
+        (nice.len() >= 2 && nice.iter().all(|nice| *nice > own)).then_some(())
+    });
 }
 
 /// Else small talk would find skills for as long as others keep the model busy.

@@ -65,7 +65,7 @@ impl House {
             owner: (TenantId(new_id()), UserId(new_id())),
             revision: 1,
             stored: BTreeMap::new(),
-            handed_in: HandedIn::default(),
+            handed_in: HandedIn::new(8 << 20),
             kept: UserCatalogue::default(),
             reads: 0,
         }
