@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from harness import report, table  # noqa: E402
+from harness import plans, report, table  # noqa: E402
 from harness.compare import Comparison  # noqa: E402
 from harness.flights import count_flights  # noqa: E402
 from harness.instance import ROOT, Failed, Instance, client_program  # noqa: E402
@@ -111,6 +111,7 @@ def measure(instance, options):
         instance.start("--with-worker", KNOWHOW_MODEL_DIR=options.model)
     else:
         instance.start()
+    looked = {"empty": plans.look(instance)}
     say(f"  seeding {2 * options.users:,} users x {options.skills} skills: {options.texts.kind}")
     tenant = Tenant(instance, options.users, options.skills, options.texts)
     tenant.seed()
@@ -128,10 +129,12 @@ def measure(instance, options):
     facts["memory"] = suite.memory()
     if options.model:
         suite.with_model(options.model)
+    instance.psql("analyze")
+    looked["fresh"] = plans.look(instance)
     instance.trim_log()
     if instance.errors:
         raise Failed(f"the service logged errors: {instance.errors[0]}")
-    return report.document(instance, options, suite, facts)
+    return {**report.document(instance, options, suite, facts), "plans": looked}
 
 
 def look_at_machine(options):
@@ -149,7 +152,12 @@ def keep(options, document, page, name):
         folder = ROOT / "data/bench"
         say(f"no results are written, as the run was disturbed ({'; '.join(document['disturbed'])}); what it gave lies in data/bench. "
             "Repeat it on a quiet machine, or with --anyway, which marks the results.")
-    return table.write(folder, document, page, name)
+    files = table.write(folder, document, page, name)
+    if "plans" in document:
+        looked = folder / "latest-plans.md"
+        looked.write_text(plans.page(document))
+        files += (looked,)
+    return files
 
 
 def stopped(number, _frame):

@@ -1,5 +1,6 @@
 """The arithmetic of the harness: what is made of samples, and what is written down of it."""
 
+import argparse
 import io
 import tempfile
 import unittest
@@ -7,7 +8,8 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from unittest import mock
 
-from harness import load
+import run
+from harness import load, plans
 from harness.compare import compare
 from harness.instance import Failed
 from harness.load import spent
@@ -167,3 +169,16 @@ class FilesTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             data, latest = write(Path(folder), {"date": "2026-01-02", "commit": "abc+changes"}, "page", "-load")
             self.assertEqual((data.name, latest.name, latest.read_text()), ("2026-01-02-abc-load.json", "latest-load.md", "page"))
+
+    def test_what_was_disturbed_is_kept_beside_the_results(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(run, "ROOT", Path(folder)), redirect_stderr(io.StringIO()):
+            for disturbed, anyway, where in ([], False, "results"), (["busy"], False, "data/bench"), (["busy"], True, "results"):
+                options = argparse.Namespace(output=Path(folder) / "results", anyway=anyway, quick=False)
+                files = run.keep(options, {"date": "2026-01-01", "commit": "abc", "disturbed": disturbed}, "page", "")
+                self.assertEqual({str(path.parent.relative_to(folder)) for path in files}, {where})
+
+    def test_a_plan_of_empty_tables_is_shown_where_it_is_another_one(self):
+        with mock.patch.object(plans, "heading", lambda document, what: ""):
+            page = plans.page({"plans": {"empty": {"a": "Sort", "b": "Index Scan"}, "fresh": {"a": "Sort", "b": "Index Only Scan"}}})
+        self.assertEqual(page.count("While the tables were empty"), 1)
+        self.assertIn("Index Scan", page.partition("## b")[2])

@@ -6,7 +6,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from harness import statements, texts
+from harness import plans, statements, texts
 from harness.operations import OPERATIONS, REFUSED, rendered_files
 from harness.seed import lua, quoted
 from harness.wire import Wire
@@ -18,6 +18,9 @@ class StatementsTest(unittest.TestCase):
     def test_the_references_fit_the_sql_of_the_service(self):
         for name in ["functions.sql", *rendered_files().values()]:
             self.assertNotIn("@end", statements.render(name), name)
+
+    def test_the_plans_that_are_shown_are_of_statements_of_the_service(self):
+        self.assertLessEqual(set(plans.HOT), set(statements.service_statements()))
 
     def test_floors_take_nothing_from_the_service(self):
         floors = sorted(statements.SQL.glob("floor_*.sql"))
