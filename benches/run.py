@@ -152,11 +152,13 @@ def keep(options, document, page, name):
         folder = ROOT / "data/bench"
         say(f"no results are written, as the run was disturbed ({'; '.join(document['disturbed'])}); what it gave lies in data/bench. "
             "Repeat it on a quiet machine, or with --anyway, which marks the results.")
+    # A page of their own is enough: they are longer than all samples.
+    looked = document.pop("plans", None)
     files = table.write(folder, document, page, name)
-    if "plans" in document:
-        looked = folder / "latest-plans.md"
-        looked.write_text(plans.page(document))
-        files += (looked,)
+    if looked:
+        shown = folder / "latest-plans.md"
+        shown.write_text(plans.page(document, looked))
+        files += (shown,)
     return files
 
 

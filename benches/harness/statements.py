@@ -23,6 +23,12 @@ def service_statements():
     return found
 
 
+def plan_settings():
+    """What the service says of plans in each transaction of a caller."""
+    source = (ROOT / "services/store/src/vault/tx.rs").read_text()
+    return re.search(r'PLAN_ONCE: &str =\s+"; ([^"]+)"', source)[1]
+
+
 def render(name):
     """A file of benches/sql with each `@statement ... @end` replaced by that statement, one line for each parameter."""
     statements = service_statements()

@@ -179,6 +179,6 @@ class FilesTest(unittest.TestCase):
 
     def test_a_plan_of_empty_tables_is_shown_where_it_is_another_one(self):
         with mock.patch.object(plans, "heading", lambda document, what: ""):
-            page = plans.page({"plans": {"empty": {"a": "Sort", "b": "Index Scan"}, "fresh": {"a": "Sort", "b": "Index Only Scan"}}})
+            page = plans.page({}, {"empty": {"a": "Sort", "b": "Index Scan"}, "fresh": {"a": "Sort", "b": "Index Only Scan"}})
         self.assertEqual(page.count("While the tables were empty"), 1)
         self.assertIn("Index Scan", page.partition("## b")[2])

@@ -8,6 +8,7 @@ use crate::snapshots::Snapshot;
 use crate::vault::{read, statement};
 use crate::{Database, Principal, WriteTx};
 
+// The join with the snapshot is an outer one for the reason that `sessions.read_turn` has.
 statement! {
     read Find { id: Uuid } -> (Session, (Snapshot, FoundRow)),
     "-- sessions.find

@@ -153,6 +153,7 @@ statement! {
     where e.jobs >= 0"
 }
 
+// `is distinct from`, since `<>` would let Postgres look for the session by the index of snapshots.
 statement! {
     write ReplaceSnapshot { session: Uuid, snapshot: Uuid } -> (),
     "-- sessions.replace_snapshot

@@ -16,7 +16,8 @@ pub struct Misses {
 
 row! { Misses { successor: Option<String>, names: Vec<String> } }
 
-// The names are taken from the index alone: no row of up to 5,000 skills is visited. `skill_states` would visit them all.
+// The names are taken from the index alone: no row of up to 5,000 skills is visited. `skill_states` would visit them all. A redirect
+// leads to a skill; the join is an outer one for the reason that `sessions.read_turn` has.
 statement! {
     read ExplainMiss { name: String } -> Misses,
     "-- skills.explain_miss

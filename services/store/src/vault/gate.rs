@@ -185,20 +185,22 @@ impl GateState {
     /// The user that comes, who is made at first sight.
     pub(crate) async fn user(&self, db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
         let key = (newcomer.tenant, newcomer.external_id.to_owned());
-        let known =
-            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(Error::of_many)?;
-        if known.erasures >= newcomer.erasures {
+        let find = async || {
+            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(Error::of_many)
+        };
+        let is_older = |known: &KnownUser| known.erasures < newcomer.erasures;
+        let known = find().await?;
+        if !is_older(&known) {
             return Ok(known);
         }
         // Somebody of the tenant was erased or suspended since, perhaps this user. One of those that ask at once finds out.
         let drop_older = async |known: Option<Entry<_, KnownUser>>| match known {
-            Some(known) if known.value().erasures < newcomer.erasures => Op::Remove,
+            Some(known) if is_older(known.value()) => Op::Remove,
             _ => Op::Nop,
         };
         self.users.entry_by_ref(&key).and_compute_with(drop_older).await;
-        let known =
-            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(Error::of_many)?;
-        if known.erasures >= newcomer.erasures {
+        let known = find().await?;
+        if !is_older(&known) {
             return Ok(known);
         }
         // Whoever asked first for all did not know of the last one yet.

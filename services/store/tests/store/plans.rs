@@ -124,19 +124,22 @@ end $$";
 async fn no_statement_looks_at_more_of_a_users_rows_than_it_needs() {
     with_database(async |place| {
         let mut conn = place.owner().await;
-        // Of one row that it knows, Postgres concludes that each takes a page of a partial index.
-        seed(&mut conn, &[Owner::new(new_id(), new_id()), Owner::new(new_id(), new_id())]).await;
         let fill = async |users: u32, rows: u32| {
             place.run(&FILL.replace("{users}", &users.to_string()).replace("{rows}", &rows.to_string())).await;
         };
-        // A plan that is made while tables are next to empty is kept while they grow, also where Postgres knows how empty they are.
-        for analyzed in ["", "vacuum analyze"] {
+        // A plan that is made while tables are next to empty is kept while they grow, also where Postgres knows how empty they are. Of
+        // the one row that it knows first it would conclude that each takes a page of a partial index, and look for a session by its
+        // key among all of its user's.
+        for (rows, analyzed) in [(1, ""), (1, "vacuum analyze"), (2, "vacuum analyze")] {
+            while place.count("select count(*) from sessions").await < rows {
+                seed(&mut conn, &[Owner::new(new_id(), new_id())]).await;
+            }
             place.run(analyzed).await;
             let findings = find_all(place, &tables(place, 0).await).await;
             let is_bad =
                 |finding: &String| finding.contains("of all users") && !WHOLE_WHILE_EMPTY.contains(&finding.as_str());
             let findings: Vec<String> = findings.into_iter().filter(is_bad).collect();
-            assert!(findings.is_empty(), "of tables that are next to empty {analyzed}:\n{}", findings.join("\n"));
+            assert!(findings.is_empty(), "of {rows} rows, {analyzed}:\n{}", findings.join("\n"));
         }
         fill(USERS, ROWS).await;
         let versions = place.count("select count(*) from skill_versions").await;
