@@ -10,14 +10,17 @@ from urllib.parse import urlsplit
 from server import Server, free_port
 from settings import fail, recall
 
-# Of each table how many rows it has, and a digest of them in any order; of each sequence where it is.
+# Where each sequence is.
+SEQUENCES = """
+select schemaname || '.' || sequencename, coalesce(last_value, 0), '' from pg_sequences order by 1;
+"""
+# Of each table how many rows it has, and a digest of them in any order; then the sequences.
 FIGURES = r"""
 select format('select %L, count(*), coalesce(md5(string_agg(h, '''' order by h collate "C")), '''') '
               'from (select md5(t::text) as h from %s t) x', c.oid::regclass, c.oid::regclass)
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind = 'r' and n.nspname !~ '^(pg_|information_schema)' order by c.oid::regclass::text \gexec
-select schemaname || '.' || sequencename, coalesce(last_value, 0), '' from pg_sequences order by 1;
-"""
+""" + SEQUENCES
 
 
 class Cluster:
@@ -50,14 +53,16 @@ class Cluster:
         return self.server.memory["port"]
 
     def figures(self, database):
-        """Of each table its rows and their digest."""
+        """Of each table and sequence what `rows` says."""
         return rows(self.tool("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-f", "-", database=database, script=FIGURES))
 
     def dump(self, database, file):
-        """Dumps a database that is in use; its figures of the very same moment."""
+        """Dumps a database that is in use; its figures of the very same moment. A sequence belongs to no snapshot, others move it on
+        meanwhile: it is looked at before the dump and after it."""
         script = f"""\
 begin isolation level repeatable read read only;
 select pg_export_snapshot() as moment \\gset
+{SEQUENCES}
 \\setenv MOMENT :moment
 \\! "$BIN/pg_dump" --format=custom --snapshot="$MOMENT" --file={file}
 {FIGURES}
@@ -95,15 +100,19 @@ commit;
 
 
 def rows(said):
-    """Lines of `name|count|digest`, by name."""
-    lines = [line.split("|") for line in said.splitlines() if line.count("|") == 2]
-    return {name: (int(count), digest) for name, count, digest in lines}
+    """Lines of `name|count|digest`: by name each (count, digest) that was seen, in this order."""
+    seen = {}
+    for line in said.splitlines():
+        if line.count("|") == 2:
+            name, count, digest = line.split("|")
+            seen.setdefault(name, []).append((int(count), digest))
+    return seen
 
 
 def compare(before, after):
-    """Ends the program where a table differs."""
-    differ = [f"{name}: {before.get(name)} became {after.get(name)}"
-              for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+    """Ends the program where a table differs from what was dumped, or a sequence lies outside of where it was meanwhile."""
+    differ = [f"{name}: {before.get(name)} became {after.get(name)}" for name in sorted({*before, *after})
+              if name not in before or name not in after or not before[name][0] <= after[name][0] <= before[name][-1]]
     if differ:
         fail("the restored database differs:\n  " + "\n  ".join(differ))
 

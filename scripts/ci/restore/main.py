@@ -57,10 +57,11 @@ def equal(source, target, service):
     compare(before, after)
     differ = set(source.schema(NAME)) ^ set(target.schema("knowhow"))
     check(f"tables, policies, grants and functions are equal: {sorted(differ)[:6]}", not differ)
-    filled = [name for name, (count, _) in before.items() if count]
+    counts = {name: seen[-1][0] for name, seen in after.items()}
+    filled = [name for name, count in counts.items() if count]
     check("many tables have rows", len(filled) > 25)
-    total = sum(count for count, _ in before.values())
-    print(f"equal: {len(before)} tables and sequences, {len(filled)} with rows, {total} rows, {file.stat().st_size} bytes of dump")
+    total = sum(counts.values())
+    print(f"equal: {len(counts)} tables and sequences, {len(filled)} with rows, {total} rows, {file.stat().st_size} bytes of dump")
 
     restored = Service(PROGRAM, target.urls("knowhow", os.environ["KNOWHOW_DATABASE_URL"]), target.log)
     restored.command("migrate", "--set-login-password")
