@@ -31,14 +31,15 @@ const MEMORIES: u64 = 2;
 const ANSWERS: u64 = 2;
 /// And changes that were just made here: one in this many.
 const HANDED_IN: u64 = 8;
-/// Copies are built by at most this many requests at once: each takes a processor.
+/// Copies are built by at most this many requests at once in a process: each takes a processor.
 const BUILDING: usize = 2;
+/// Of these, copies of many texts: one, so that who changed a skill or two always has the other place.
+const BUILDING_MANY: usize = 1;
 /// Texts are read for at most this many copies that are or wait to be built: the texts of fifty skills take some 250 KB, and many
 /// users come at once when a process has just started.
 const READING: usize = 8;
-/// Texts of more bytes have a line of their own: who changed a skill or two does not wait for who has a whole library
-/// counted.
-const QUICK: usize = 256 * 1024;
+/// Texts of more bytes are many, and wait in a line of their own.
+pub(super) const QUICK: usize = 256 * 1024;
 
 /// Counts of the catalogues that were found in memory since the start, and of those that are kept now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -78,6 +79,7 @@ impl Catalogues {
     /// database, and cosines come from there; the ranking is the same.
     pub fn new(bytes: u64, vectors_kept: usize) -> Self {
         let of_memories = bytes / MEMORIES;
+        let building = Arc::new(Semaphore::new(BUILDING));
         Self {
             skills: Kept::new(bytes),
             memories: Kept::new(of_memories),
@@ -86,8 +88,8 @@ impl Catalogues {
             vectors_kept,
             most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),
             awaited: Mutex::default(),
-            few_texts: Line::default(),
-            many_texts: Line::default(),
+            few_texts: Line::new(&building, BUILDING),
+            many_texts: Line::new(&building, BUILDING_MANY),
             misses: AtomicU64::new(0),
         }
     }
@@ -186,16 +188,18 @@ impl Catalogues {
 /// Who builds copies, one behind the other.
 pub(super) struct Line {
     reading: Semaphore,
-    building: Semaphore,
-}
-
-impl Default for Line {
-    fn default() -> Self {
-        Self { reading: Semaphore::new(READING), building: Semaphore::new(BUILDING) }
-    }
+    turns: Semaphore,
+    /// The places of all lines of the process.
+    building: Arc<Semaphore>,
 }
 
 impl Line {
+    /// A line that takes at most so many of the places at once.
+    fn new(building: &Arc<Semaphore>, most: usize) -> Self {
+        let (reading, turns) = (Semaphore::new(READING), Semaphore::new(most));
+        Self { reading, turns, building: building.clone() }
+    }
+
     /// A place for texts in memory, to be held from before they are read until the copy is built.
     pub(super) async fn place_for_texts(&self) -> Result<SemaphorePermit<'_>> {
         self.reading.acquire().await.map_err(Error::internal)
@@ -203,8 +207,14 @@ impl Line {
 
     /// Builds a copy, beside the threads that answer requests.
     pub(super) async fn build<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let _place = self.building.acquire().await.map_err(Error::internal)?;
+        let _place = self.place_to_build().await?;
         compute(move || Ok(work())).await
+    }
+
+    /// The line's turn, and then a place: who waits for a turn keeps no place from the other line.
+    pub(super) async fn place_to_build(&self) -> Result<[SemaphorePermit<'_>; 2]> {
+        let turn = self.turns.acquire().await.map_err(Error::internal)?;
+        Ok([turn, self.building.acquire().await.map_err(Error::internal)?])
     }
 }
 
