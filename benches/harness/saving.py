@@ -54,8 +54,10 @@ def saving(instance, options, say):
         began = time.monotonic()
         import_all(instance, importer, count)
         answered = time.monotonic() - began
+        # A few of the real texts wait for a review: no skills yet, and without a vector.
+        imported = int(instance.psql(f"select count(*) from skills where tenant_id = '{importer.id}'"))
         vectors = f"select count(*) from skill_embeddings where tenant_id = '{importer.id}'"
-        patiently(lambda: broken or int(instance.psql(vectors)) == count, "the import got no vectors", 600)
+        patiently(lambda: broken or int(instance.psql(vectors)) == imported, "the import got no vectors", 600)
         done = time.monotonic() - began
     finally:
         over.set()
@@ -69,8 +71,8 @@ def saving(instance, options, say):
     cuts = statistics.quantiles(took, n=100)
     revision = int(instance.psql(f"select max(revision) from user_catalogs where tenant_id = '{importer.id}'"))
     say(f"    vectors after p50 {cuts[49]:.0f} ms, p99 {cuts[98]:.0f} ms, the last {took[-1]:.0f} ms")
-    return {"imported": count, "saves": len(took), "p50_ms": cuts[49], "p99_ms": cuts[98], "max_ms": took[-1],
-            "import_answered_s": answered, "import_vectors_s": done, "revisions_beside_saves": revision - count}
+    return {"imported": imported, "saves": len(took), "p50_ms": cuts[49], "p99_ms": cuts[98], "max_ms": took[-1],
+            "import_answered_s": answered, "import_vectors_s": done, "revisions_beside_saves": revision - imported}
 
 
 def save_steadily(instance, tenant, over, broken):
