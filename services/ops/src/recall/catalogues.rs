@@ -38,8 +38,9 @@ const BUILDING_MANY: usize = 1;
 /// Texts are read for at most this many copies that are or wait to be built: the texts of fifty skills take some 250 KB, and many
 /// users come at once when a process has just started.
 const READING: usize = 8;
-/// Texts of more bytes are many, and wait in a line of their own.
-pub(super) const QUICK: usize = 256 * 1024;
+/// Texts of more bytes are many, and wait in a line of their own: some two hundred skills, so that usual libraries have both places
+/// when a process has just started and all their users come at once.
+pub(super) const QUICK: usize = 1024 * 1024;
 
 /// Counts of the catalogues that were found in memory since the start, and of those that are kept now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
