@@ -15,7 +15,13 @@ const SEEN_CHARS: usize = LINE_CHARS + 40;
 pub fn headline(description: &str) -> String {
     let paragraph: Vec<&str> = description.trim().lines().take_while(|line| !line.trim().is_empty()).collect();
     let text = inert_line(&paragraph.join("\n"));
-    brief(trim_boilerplate(&text[..sentence_end(&text)]).trim_end_matches(['.', '。', ' ']))
+    let sentence = trim_boilerplate(&text[..sentence_end(&text)]);
+    // A phrase of it can end with a full stop too: before a lowercase word it ends no sentence.
+    without_stop(&brief(without_stop(&sentence))).to_owned()
+}
+
+fn without_stop(text: &str) -> &str {
+    text.trim_end_matches(['.', '。', ' '])
 }
 
 /// A single line in at most 15 words and 160 characters; of a longer one the phrases that fit.

@@ -28,6 +28,7 @@ fn headlines_are_first_sentences() {
     assert_eq!(headline(&words(15)), words(15));
     assert_eq!(headline(&(words(14) + " word, word")), words(15));
     assert_eq!(headline(&words(16)), words(15) + "…");
+    assert_eq!(headline(&(words(7) + ". on " + &words(10))), words(7));
     assert_eq!(headline(&"字".repeat(1000)), "字".repeat(159) + "…");
 }
 
