@@ -1,7 +1,7 @@
 //! Dreams: gaps found, skills merged, mended and made to point at each other, with a model that says what it is told to, and
 //! all of it taken back.
 
-use knowhow_testing::{FakeServer, Reply};
+use knowhow_testing::{FakeServer, Reply, Seen};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -50,12 +50,12 @@ impl Night {
         self.world.backend().await.acting_for("alice")
     }
 
-    /// What the model proposes next; as the one that reads changes, it has no doubts.
+    /// What the model proposes from now on; as the one that reads changes, or where a job of another kind asks, it has no doubts.
     pub fn says(&self, answer: &Value) {
-        // Other jobs ask the model too.
-        self.ground.idle();
-        let ok = r#"{"key": "$KEY", "verdict": "ok", "reasons": []}"#;
-        self.model.replies([Reply::says(&answer.to_string()), Reply::Repeats(ok.into())]);
+        let plan = Reply::says(&answer.to_string());
+        let ok = Reply::Repeats(r#"{"key": "$KEY", "verdict": "ok", "reasons": []}"#.into());
+        let choose = move |seen: &Seen| if asks_for_plan(seen) { plan.clone() } else { ok.clone() };
+        self.model.replies([Reply::chosen(choose)]);
     }
 
     /// Makes a pass happen now; the run as it came to an end.
@@ -89,6 +89,12 @@ impl Night {
         assert_eq!(execute_at(&self.ground.owner, &set), 1);
         talk
     }
+}
+
+/// Whether it is a dream that asks the model, and not who reads its changes or another job.
+fn asks_for_plan(seen: &Seen) -> bool {
+    let question = seen.body["messages"][1]["content"].as_str().unwrap_or_default();
+    serde_json::from_str::<Value>(question).is_ok_and(|question| question["pass"].is_string())
 }
 
 const BILLING: &str = "## When to Use\n\nThe user asks about an invoice.\n\n## Procedure\n\n1. Open `billing show`.\n2. Compare \
