@@ -7,7 +7,9 @@ use knowhow_store::memories::{self, NewMemory};
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
 use knowhow_store::souls::{self, NewSoul};
 use knowhow_store::{Principal, WriteTx};
+use knowhow_testing::poll_async;
 use serde_json::Value;
+use sqlx::Executor;
 
 use crate::harness::{House, now};
 use crate::writer::{Draft, save};
@@ -103,6 +105,42 @@ async fn snapshots_whose_inputs_did_not_change_are_prolonged_together() {
         assert_eq!(house.place.count(young).await, 2);
         let again = due::renew_snapshots(&house.db, lifetime, now(), 100).await.unwrap();
         assert_eq!(again, Renewed { prolonged: 0, enqueued: 0 }, "nothing is due twice");
+    })
+    .await;
+}
+
+/// To enqueue many takes a while, and whoever asks for a snapshot that is prolonged meanwhile would wait for all of it.
+#[tokio::test]
+async fn what_is_prolonged_is_locked_when_all_others_are_enqueued() {
+    crate::harness::with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        for name in ["same", "changed"] {
+            let user = tenancy.user(name).await;
+            write(&house, &user, "skill").await;
+            let revision = snapshots::read_parts(&house.db, &user).await.unwrap().revision;
+            put(&house, &user, name, revision).await;
+        }
+        let change = "update user_catalogs set revision = revision + 1 where user_id in
+            (select user_id from users where external_id = 'changed')";
+        place.run(change).await;
+        place.run("update current_snapshots set rendered_at = now() - interval '29 minutes'").await;
+        let mut owner = place.owner().await;
+        owner.execute("begin; update current_snapshots set used_at = now()").await.unwrap();
+        let renew = due::renew_snapshots(&house.db, TimeDelta::minutes(30), now(), 100);
+        let look = async {
+            let waiting = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+            let waits = format!("select count(*) from {waiting}");
+            poll_async("the snapshot", async || (place.count(&waits).await > 0).then_some(())).await;
+            let enqueues = format!(
+                "select count(*) from pg_locks where pid in (select pid from {waiting})
+                    and relation = 'graphile_worker._private_jobs'::regclass and mode = 'RowExclusiveLock'"
+            );
+            assert_eq!(place.count(&enqueues).await, 1, "it waits before it has enqueued the other");
+            owner.execute("commit").await.unwrap();
+        };
+        let (renewed, ()) = tokio::join!(renew, look);
+        assert_eq!(renewed.unwrap(), Renewed { prolonged: 1, enqueued: 1 });
     })
     .await;
 }

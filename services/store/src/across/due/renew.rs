@@ -32,7 +32,8 @@ pub struct Renewed {
 /// `Unavailable`.
 pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<Utc>, most: i64) -> Result<Renewed> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.renew_snapshots").await?;
-    let (prolonged, enqueued) = sqlx::query_as(
+    // Enqueued first: what is prolonged is locked from then on, and its user may ask for it or render it meanwhile.
+    let (enqueued, prolonged) = sqlx::query_as(
         "-- due.renew_snapshots
         with due as materialized (
             select c.tenant_id, c.user_id, c.index_budget, c.form, c.revision, c.rendered_at,
@@ -70,7 +71,7 @@ pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<U
                               where s.tenant_id = d.tenant_id and s.user_id = d.user_id
                                 and s.index_budget = d.index_budget and s.form = d.form)
         )
-        select (select count(*) from prolonged), (select jobs from enqueued)",
+        select (select jobs from enqueued), (select count(*) from prolonged)",
     )
     .bind(task::RENDER_SNAPSHOT)
     .bind(now)
