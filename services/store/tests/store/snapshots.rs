@@ -109,9 +109,9 @@ async fn snapshots_whose_inputs_did_not_change_are_prolonged_together() {
     .await;
 }
 
-/// To enqueue many takes a while, and whoever asks for a snapshot that is prolonged meanwhile would wait for all of it.
+/// To enqueue many takes a while. Whoever asks for a snapshot that is prolonged, or renders it, must not wait for all of that.
 #[tokio::test]
-async fn what_is_prolonged_is_locked_when_all_others_are_enqueued() {
+async fn no_snapshot_is_locked_while_others_are_enqueued() {
     crate::harness::with_database(async |place| {
         let house = House::at(place, 2, 1);
         let tenancy = house.tenant().await;

@@ -26,13 +26,15 @@ pub struct Renewed {
 /// Inputs are what bumps the revision or marks something as untrusted, when skills were last used (their order depends on
 /// it), the last conversations, and what the build that renders says by itself. Clocks of machines may differ by some minutes.
 ///
+/// The last line of the statement enqueues before it prolongs, in the order of its columns: what is prolonged is locked from
+/// then on, and its user may ask for it or render it meanwhile.
+///
 /// Why: whose snapshots are due is a question over all tenants. Not through a macro: the queue's table is the library's.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<Utc>, most: i64) -> Result<Renewed> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.renew_snapshots").await?;
-    // Enqueued first: what is prolonged is locked from then on, and its user may ask for it or render it meanwhile.
     let (enqueued, prolonged) = sqlx::query_as(
         "-- due.renew_snapshots
         with due as materialized (
