@@ -3,6 +3,8 @@
 mod scale;
 mod update;
 
+#[cfg(test)]
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::claims::claims_of;
@@ -192,5 +194,22 @@ impl Catalogue {
     #[cfg(test)]
     pub(super) fn part_count(&self) -> usize {
         self.parts.len()
+    }
+
+    /// All that it holds, its numbers to the last bit, with the words among these terms; but not which part has whose words,
+    /// which depends on how it came about.
+    #[cfg(test)]
+    pub(super) fn contents(&self, terms: &[u32]) -> [String; 5] {
+        let Self { parts: _, homes, scales, body_terms, depths, median_depth, reserved, .. } = self;
+        let Self { triggers, by_name, meanings, names, see_also, related, related_ends, .. } = self;
+        let counts = terms.iter().map(|term| (term, self.count(*term).collect::<BTreeMap<_, _>>())).collect::<Vec<_>>();
+        let lengths = homes.iter().map(|(part, own)| self.parts[usize::from(*part)].lengths(*own as usize));
+        [
+            format!("{counts:?}"),
+            format!("{:?}", (lengths.collect::<Vec<_>>(), scales, body_terms, depths, median_depth)),
+            format!("{:?}", (triggers, names, by_name, reserved)),
+            format!("{meanings:?}"),
+            format!("{:?}", (see_also, related, related_ends)),
+        ]
     }
 }
