@@ -9,9 +9,11 @@ use knowhow_domain::{SkillId, TenantId};
 use super::vectors::embed_now;
 use crate::Ctx;
 
-/// Skills that are embedded so at once in the process, and of one tenant.
-const MOST: usize = 32;
-const MOST_OF_TENANT: usize = 8;
+/// Skills that are embedded so in the process at the same time, and of one tenant. Nearly all of them wait for the model, where
+/// tenants take turns. One that finds no place is left to its job, which stands behind those of all tenants: so they are enough
+/// for some seconds in which the model is busy.
+const MOST: usize = 512;
+const MOST_OF_TENANT: usize = 64;
 
 /// How many skills of whom are being embedded right after their change; one for the whole process.
 #[derive(Default)]
