@@ -1,4 +1,4 @@
-//! Whose job is next: what persons cause before bulk, and bulk of all tenants in turn.
+//! Whose job is next: what persons cause before bulk, and in each of both the jobs of all tenants in turn.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -123,6 +123,25 @@ async fn persons_go_first_and_tenants_take_turns() {
         let rest: Vec<String> = (7..=50).map(|n| format!("l{n}")).collect();
         assert_eq!(names(&done)[12..], rest);
         assert!(done.iter().all(|(name, is_bulk)| *is_bulk == (name != "p1")));
+    })
+    .await;
+}
+
+/// Also where all of them are what persons cause, and those of one tenant are more than there are places.
+#[tokio::test]
+async fn whoever_saves_much_lets_others_pass() {
+    with_database(async |place| {
+        let (large, small) = (Tenant::new(place, "l"), Tenant::new(place, "s"));
+        large.personal(1..=120).await;
+        small.personal(1..=4).await;
+        assert_eq!((large.priority(100).await, large.priority(120).await, small.priority(4).await), (99, 99, 3));
+        // A second cause moves none back.
+        large.personal(50..=50).await;
+        assert_eq!(large.priority(50).await, 49);
+        let done = work_off(place, 124).await;
+        assert_eq!(names(&done)[..8], ["l1", "s1", "l2", "s2", "l3", "s3", "l4", "s4"]);
+        let rest: Vec<String> = (5..=120).map(|n| format!("l{n}")).collect();
+        assert_eq!(names(&done)[8..], rest);
     })
     .await;
 }
