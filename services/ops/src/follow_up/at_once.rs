@@ -10,8 +10,8 @@ use super::vectors::embed_now;
 use crate::Ctx;
 
 /// Skills that are embedded so in the process at the same time, and of one tenant. Nearly all of them wait for the model, where
-/// tenants take turns. One that finds no place is left to its job, which stands behind those of all tenants: so they are enough
-/// for some seconds in which the model is busy.
+/// tenants take turns. One that finds no place is left to its job, which may wait for minutes: so they are enough for some
+/// seconds in which the model is busy.
 const MOST: usize = 512;
 const MOST_OF_TENANT: usize = 64;
 
