@@ -4,28 +4,28 @@ set local role knowhow_owner;
 -- places now, 0 to 99: the first one that waits of a tenant is at 0, each next one a place further back, and those behind the
 -- hundredth at 99. Of one place the oldest goes first, so tenants take turns.
 
--- As before (0015), but for `place` where it is not bulk.
+-- As before (0015), with the place of what is not bulk.
 create or replace function app.enqueue_for(tenant_id uuid, user_id uuid, task text, ids jsonb, subject text, bulk boolean)
 returns void language plpgsql security definer set search_path = pg_catalog as $$
 declare
     bare jsonb := ids || jsonb_build_object('tenant_id', tenant_id, 'user_id', user_id);
     whole json := (bare || jsonb_build_object('seal', app.seal_of(task, bare)))::json;
     own_key text := concat_ws(':', tenant_id, user_id, task, subject);
+    first_place smallint := case when bulk then 100 else 0 end;
+    last_place smallint := case when bulk then 32767 else 99 end;
+    own_last smallint := (select max(j.priority) from graphile_worker._private_jobs j
+                          where coalesce(j.payload ->> 'tenant_id', '') = coalesce(whole ->> 'tenant_id', '')
+                            and j.priority between first_place and last_place and j.attempts = 0 and j.is_available = true);
     place smallint;
 begin
     if bulk then
-        place := least(32767, 1 + greatest(
-            100,
+        place := least(last_place, 1 + greatest(
+            first_place,
             (select min(j.priority) from graphile_worker._private_jobs j
              where j.priority >= 100 and j.attempts = 0 and j.is_available = true),
-            (select max(j.priority) from graphile_worker._private_jobs j
-             where coalesce(j.payload ->> 'tenant_id', '') = coalesce(whole ->> 'tenant_id', '')
-               and j.priority >= 100 and j.attempts = 0 and j.is_available = true)));
+            own_last));
     else
-        place := least(99, 1 + coalesce(
-            (select max(j.priority) from graphile_worker._private_jobs j
-             where coalesce(j.payload ->> 'tenant_id', '') = coalesce(whole ->> 'tenant_id', '')
-               and j.priority < 100 and j.attempts = 0 and j.is_available = true), -1));
+        place := least(last_place, coalesce(1 + own_last, first_place));
     end if;
     insert into graphile_worker._private_jobs as j (task_id, payload, max_attempts, key, priority)
     select t.id, whole, 10, own_key, place from graphile_worker._private_tasks t where t.identifier = task

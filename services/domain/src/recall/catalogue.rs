@@ -200,8 +200,22 @@ impl Catalogue {
     /// which depends on how it came about.
     #[cfg(test)]
     pub(super) fn contents(&self, terms: &[u32]) -> [String; 5] {
-        let Self { parts: _, homes, scales, body_terms, depths, median_depth, reserved, .. } = self;
-        let Self { triggers, by_name, meanings, names, see_also, related, related_ends, .. } = self;
+        let Self {
+            parts: _,
+            homes,
+            scales,
+            body_terms,
+            depths,
+            median_depth,
+            reserved,
+            triggers,
+            by_name,
+            meanings,
+            names,
+            see_also,
+            related,
+            related_ends,
+        } = self;
         let counts = terms.iter().map(|term| (term, self.count(*term).collect::<BTreeMap<_, _>>())).collect::<Vec<_>>();
         let lengths = homes.iter().map(|(part, own)| self.parts[usize::from(*part)].lengths(*own as usize));
         [
