@@ -9,7 +9,6 @@ use futures_util::future::BoxFuture;
 use knowhow_domain::recall::{Examples, list_chatter};
 use knowhow_encoder::Encoder;
 use knowhow_telemetry::metrics::{self, Asked, Model};
-use tokio::time::Instant;
 
 use super::queue::{Batch, Queue, QueuedText};
 use super::{EmbedError, Embedder, Vectors};
@@ -135,18 +134,15 @@ fn work(encoder: &Encoder, queue: &Queue) {
 /// Runs a batch, and between its layers the texts that go before it. A long text takes a tenth of a second; a more
 /// urgent text, or one of an asker that has used the model less, waits for one layer of it at most.
 fn run_in_turn(encoder: &Encoder, queue: &Queue, mut batch: Batch) {
-    let (began, bytes, mut is_alone) = (Instant::now(), batch.bytes, true);
+    let mut was_alone = true;
     let tasks = std::mem::take(&mut batch.tasks);
     run(encoder, tasks, &mut || {
         while let Some(first) = queue.next_before(&batch) {
-            is_alone = false;
+            was_alone = false;
             run_in_turn(encoder, queue, first);
         }
     });
-    // The pace is that of turns, which have deadlines, and of those that had the model to themselves.
-    if batch.priority == Priority::Turn && is_alone {
-        queue.note(bytes, began.elapsed());
-    }
+    queue.note_done(&batch, was_alone);
 }
 
 /// A defect in the model's arithmetic costs this batch, not the thread.

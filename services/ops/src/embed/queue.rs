@@ -4,15 +4,16 @@
 //! next one late as well.
 
 mod ordered;
+mod pace;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use self::ordered::Order;
 pub(super) use self::ordered::{QueuedText, Reply};
+use self::pace::Pace;
 use super::EmbedError;
 use super::lane::{Lane, Mark};
 use crate::{Asker, Asking, Priority};
@@ -23,26 +24,31 @@ const BATCH_BYTES: usize = 256;
 const OVERHEAD_BYTES: usize = 16;
 /// Who goes first.
 const ORDER: [Priority; 3] = [Priority::Turn, Priority::Change, Priority::Background];
-/// Share of what is measured last in what is expected next.
-const NEWS: u32 = 8;
 
 /// Texts that the model works on together.
 pub(super) struct Batch {
     pub(super) priority: Priority,
     pub(super) tasks: Vec<QueuedText>,
     /// Bytes of all of them.
-    pub(super) bytes: usize,
+    bytes: usize,
+    number: u64,
+    began: Instant,
     /// Where it is one text that is longer than a batch: whose share of the model it takes.
     long: Option<Mark>,
 }
 
-/// The lanes, in which the first is served first.
+impl Batch {
+    /// Whether new questions wait until it is done. All else lets them by.
+    fn is_in_the_way(&self) -> bool {
+        self.priority == Priority::Turn && self.long.is_none()
+    }
+}
+
+/// The lanes, of which the first is served first.
 pub(super) struct Queue {
     lanes: Mutex<Lanes>,
     news: Condvar,
     limit: usize,
-    /// Threads that serve it.
-    threads: u32,
 }
 
 #[derive(Default)]
@@ -51,15 +57,20 @@ struct Lanes {
     change: Lane,
     background: Lane,
     closed: bool,
-    /// How long a byte of text takes, as of late.
-    pace: Duration,
+    /// Threads that serve them.
+    threads: usize,
+    pace: Pace,
+    /// How many batches were taken so far.
+    taken: u64,
+    /// Numbers of the batches in hand that are in the way of new questions, and when they are expected to be done.
+    in_hand: Vec<(u64, Instant)>,
 }
 
 impl Queue {
     /// A queue where `limit` texts may wait in each lane, for so many threads.
     pub(super) fn new(limit: usize, threads: usize) -> Self {
-        let threads = u32::try_from(threads.max(1)).unwrap_or(u32::MAX);
-        Self { lanes: Mutex::default(), news: Condvar::new(), limit, threads }
+        let lanes = Lanes { threads: threads.max(1), ..Lanes::default() };
+        Self { lanes: Mutex::new(lanes), news: Condvar::new(), limit }
     }
 
     /// Puts texts in line, all or none.
@@ -74,11 +85,8 @@ impl Queue {
         if lanes.closed {
             return Err(EmbedError::Stopped);
         }
-        // Where nothing goes before them they are taken in: how long the model takes is learned from what it serves.
-        let before = deadline.map_or(0, |_| lanes.bytes_before(asker, priority));
-        let own = texts.iter().map(String::len).sum::<usize>() + OVERHEAD_BYTES;
-        let wait = lanes.pace.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX)) / self.threads;
-        if before > 0 && deadline.is_some_and(|deadline| deadline < Instant::now() + wait + lanes.pace * own as u32) {
+        if lanes.would_be_late(&texts, asking) {
+            lanes.pace.note_refused();
             return Err(EmbedError::Late);
         }
         let lane = lanes.lane(priority);
@@ -118,10 +126,14 @@ impl Queue {
         lanes.take_first(&ORDER[..before]).or_else(|| lanes.take_passing(batch))
     }
 
-    /// Notes how long a batch of so many bytes took.
-    pub(super) fn note(&self, bytes: usize, took: Duration) {
+    /// Notes that a batch is done. How long it took is believed of turns, which have deadlines, where the model was at
+    /// nothing else meanwhile.
+    pub(super) fn note_done(&self, batch: &Batch, was_alone: bool) {
         let mut lanes = lock(&self.lanes);
-        lanes.pace = (lanes.pace * (NEWS - 1) + took / (bytes + OVERHEAD_BYTES) as u32) / NEWS;
+        lanes.in_hand.retain(|(number, _)| *number != batch.number);
+        if batch.priority == Priority::Turn && was_alone {
+            lanes.pace.note(batch.bytes + OVERHEAD_BYTES, batch.began.elapsed());
+        }
     }
 
     /// Closes the queue: it takes and gives no more texts, and every waiting caller gets an error.
@@ -138,6 +150,22 @@ impl Lanes {
             Priority::Change => &mut self.change,
             Priority::Background => &mut self.background,
         }
+    }
+
+    /// Whether these texts would come after their deadline, as it looks now. Where nothing goes before them they would
+    /// not: how long the model takes is learned from what it serves.
+    fn would_be_late(&mut self, texts: &[String], asking: Asking) -> bool {
+        let Some(deadline) = asking.deadline else { return false };
+        let before = self.bytes_before(asking.asker, asking.priority);
+        let now = Instant::now();
+        let all_busy_until =
+            self.in_hand.iter().map(|(_, ends)| *ends).min().filter(|_| self.in_hand.len() >= self.threads);
+        if before == 0 && all_busy_until.is_none() {
+            return false;
+        }
+        let own = texts.iter().map(String::len).sum::<usize>() + OVERHEAD_BYTES;
+        let begins = all_busy_until.map_or(now, |until| until.max(now)) + self.pace.of(before) / self.threads as u32;
+        begins + self.pace.at_most(own as u64) > deadline
     }
 
     /// Bytes of the texts that go before a new one of this asker.
@@ -166,33 +194,45 @@ impl Lanes {
         }
     }
 
-    /// Takes texts from the askers in order of their turn, until they make a batch. Drops texts whose caller has gone,
-    /// and texts that cannot be ready by their deadline. Each text dropped as late lowers the estimate of how long the
-    /// model takes, so that one slow moment does not refuse every later text. With a mark, takes texts only from askers
-    /// that may pass it.
+    /// Takes texts from the askers in order of their turn, until they make a batch, or until one more would make the first
+    /// ones late. Drops texts whose caller has gone, and texts that cannot be ready by their deadline. With a mark, takes
+    /// texts only from askers that may pass it.
     fn take_batch(&mut self, priority: Priority, passes: Option<Mark>) -> Option<Batch> {
         let (mut tasks, mut bytes, mut mark) = (Vec::new(), OVERHEAD_BYTES, None);
-        let (now, mut pace) = (Instant::now(), self.pace);
+        let (now, pace, mut deadline) = (Instant::now(), self.pace, None);
+        let mut was_refused = false;
         let lane = self.lane(priority);
         let may_come = |lane: &Lane, asker| passes.is_none_or(|mark| lane.may_pass(asker, mark));
         while let Some(asker) = lane.next().filter(|asker| may_come(lane, *asker)) {
             let more = bytes + lane.first(asker).map_or(0, |task| task.text.len());
-            if !tasks.is_empty() && more > BATCH_BYTES + OVERHEAD_BYTES {
+            let ready = now + pace.at_most(more as u64);
+            let is_full = more > BATCH_BYTES + OVERHEAD_BYTES || deadline.is_some_and(|deadline| deadline < ready);
+            if !tasks.is_empty() && is_full {
                 break;
             }
             let Some(task) = lane.pop(asker).filter(QueuedText::is_wanted) else { continue };
-            if task.is_late(now + pace * more as u32) {
-                pace -= pace / NEWS;
+            if task.is_late(ready) {
+                was_refused = true;
             } else {
+                deadline = deadline.into_iter().chain(task.deadline()).min();
                 mark = Some(lane.charge(asker, task.text.len() + OVERHEAD_BYTES));
                 bytes = more;
                 tasks.push(task);
             }
         }
-        self.pace = pace;
+        if was_refused {
+            self.pace.note_refused();
+        }
+        if tasks.is_empty() {
+            return None;
+        }
+        self.taken += 1;
         let long = mark.filter(|_| bytes > BATCH_BYTES + OVERHEAD_BYTES);
-        let bytes = bytes - OVERHEAD_BYTES;
-        (!tasks.is_empty()).then_some(Batch { priority, tasks, bytes, long })
+        let batch = Batch { priority, tasks, bytes: bytes - OVERHEAD_BYTES, number: self.taken, began: now, long };
+        if batch.is_in_the_way() {
+            self.in_hand.push((batch.number, now + pace.of(bytes as u64)));
+        }
+        Some(batch)
     }
 }
 

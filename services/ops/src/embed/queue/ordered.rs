@@ -54,6 +54,11 @@ impl QueuedText {
         }
     }
 
+    /// When its vector is of no use any more.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        lock(&self.order).deadline
+    }
+
     /// Whether its vector would come after its deadline; then who waits is told.
     pub(super) fn is_late(&self, ready: Instant) -> bool {
         let mut order = lock(&self.order);

@@ -3,6 +3,7 @@
 mod cache;
 mod http;
 mod local;
+mod overload;
 mod queue;
 
 use std::future::Future;
