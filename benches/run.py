@@ -107,10 +107,7 @@ def measure(instance, options):
     """The whole suite; returns its document."""
     say("  database and service")
     instance.create()
-    if options.model:
-        instance.start("--with-worker", KNOWHOW_MODEL_DIR=options.model)
-    else:
-        instance.start()
+    instance.start_to_seed(options.model)
     looked = {"empty": plans.look(instance)}
     say(f"  seeding {2 * options.users:,} users x {options.skills} skills: {options.texts.kind}")
     tenant = Tenant(instance, options.users, options.skills, options.texts)

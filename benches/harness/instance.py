@@ -114,6 +114,10 @@ class Instance:
             time.sleep(0.002)
         raise Failed(f"the service did not become ready:\n{self.log.read_text()[-2000:]}")
 
+    def start_to_seed(self, model):
+        """Starts the service; with a folder of a model, its worker makes the vectors of what is seeded."""
+        return self.start("--with-worker", KNOWHOW_MODEL_DIR=model) if model else self.start()
+
     def choose_port(self):
         """A free one for each start."""
         with socket.socket() as probe:

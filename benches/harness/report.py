@@ -103,7 +103,7 @@ def model_rows(samples):
     p50, p99 = median("turn_fresh", "p50_ms"), median("turn_fresh", "p99_ms")
     hurried = median("turn_deadline", "p999_ms")
     times = median("turn_deadline", "rate") / median("turn_fresh at 16", "rate")
-    vectors = 1 - median("turn_deadline", "degraded") / median("turn_deadline", "requests")
+    vectors = samples.with_vector()
     service, postgres = (median("search with model", "cpu_ms", part) for part in ("service", "postgres"))
     goal = BY_NAME["search"].cpu_ms
     table = [

@@ -33,6 +33,11 @@ class Samples:
         rates = self.values(key, "rate")
         return (max(rates) - min(rates)) / statistics.median(rates) if len(rates) > 1 else 0.0
 
+    def with_vector(self):
+        """Share of the turns in haste that went with their message's vector; None where they were not measured."""
+        requests = self.median("turn_deadline", "requests")
+        return None if requests is None else 1 - self.median("turn_deadline", "degraded") / requests
+
     def cpu(self, key):
         """CPU milliseconds for one, service and Postgres together; None where Postgres runs elsewhere."""
         service, postgres = self.median(key, "cpu_ms", "service") or 0.0, self.median(key, "cpu_ms", "postgres")

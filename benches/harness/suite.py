@@ -162,11 +162,15 @@ class Suite:
         for number in range(1, self.options.rounds + 1):
             for operation in EMBEDDED if number % 2 else reversed(EMBEDDED):
                 self.http(operation, key=f"{operation} with model")
-            self.http("turn_fresh", 1)
-            self.http("turn_fresh", key="turn_fresh at 16")
-            connections, pause = haste(2 * self.samples.values("turn_fresh at 16", "rate")[-1], len(self.readers))
-            self.http("turn_deadline", connections, pause=pause)
+            self.fresh_messages()
             self.prepare(self.readers)
+
+    def fresh_messages(self):
+        """Turns whose vectors have to be made: one by one, as many as the model can do, and twice as many with a deadline."""
+        self.http("turn_fresh", 1)
+        self.http("turn_fresh", key="turn_fresh at 16")
+        connections, pause = haste(2 * self.samples.values("turn_fresh at 16", "rate")[-1], len(self.readers))
+        self.http("turn_deadline", connections, pause=pause)
 
     def import_samples(self):
         """Seconds that `knowhow import` takes for the sample skills, and what it says; None without them."""
