@@ -41,7 +41,7 @@ class Comparison:
             tenant = Tenant(instance, self.options.users, self.options.skills, self.options.texts.again())
             tenant.seed()
             self.suites[name] = Suite(instance, tenant, self.options, self.say)
-            instance.restart()
+            instance.restart()  # without the worker and the model
             self.suites[name].begin()
         for number in range(1, self.options.rounds + 1):
             self.say(f"  round {number} of {self.options.rounds}")

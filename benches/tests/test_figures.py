@@ -139,6 +139,11 @@ class RowsTest(unittest.TestCase):
         [line] = compare(base, after, "abc1234")
         self.assertEqual((line["x"], line["x CPU"], line["abc1234, a second"]), ("1.50", "0.50", "100"))
 
+    def test_a_comparison_says_how_many_went_with_their_vector(self):
+        base, after = (samples(turn_deadline=[{**sample(100), "requests": 200, "degraded": words}]) for words in (170, 120))
+        line = compare(base, after, "abc1234")[-1]
+        self.assertEqual((line["operation"], line["abc1234, a second"], line["after"]), ("turn_deadline: with the vector", "15%", "40%"))
+
     def test_refusals_disturb_a_load_run(self):
         [told] = refusals({"by words": {"refused": 0.013}, "with the local model": {"refused": 0.0005}})
         self.assertEqual(told, "1.3% of the traffic by words was refused (at most 0.1%)")

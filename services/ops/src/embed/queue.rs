@@ -44,7 +44,7 @@ impl Batch {
     }
 }
 
-/// The lanes, of which the first is served first.
+/// The lanes, in which the first is served first.
 pub(super) struct Queue {
     lanes: Mutex<Lanes>,
     news: Condvar,
@@ -199,8 +199,7 @@ impl Lanes {
     /// texts only from askers that may pass it.
     fn take_batch(&mut self, priority: Priority, passes: Option<Mark>) -> Option<Batch> {
         let (mut tasks, mut bytes, mut mark) = (Vec::new(), OVERHEAD_BYTES, None);
-        let (now, pace, mut deadline) = (Instant::now(), self.pace, None);
-        let mut was_refused = false;
+        let (now, mut pace, mut deadline) = (Instant::now(), self.pace, None);
         let lane = self.lane(priority);
         let may_come = |lane: &Lane, asker| passes.is_none_or(|mark| lane.may_pass(asker, mark));
         while let Some(asker) = lane.next().filter(|asker| may_come(lane, *asker)) {
@@ -212,7 +211,7 @@ impl Lanes {
             }
             let Some(task) = lane.pop(asker).filter(QueuedText::is_wanted) else { continue };
             if task.is_late(ready) {
-                was_refused = true;
+                pace.note_refused();
             } else {
                 deadline = deadline.into_iter().chain(task.deadline()).min();
                 mark = Some(lane.charge(asker, task.text.len() + OVERHEAD_BYTES));
@@ -220,9 +219,7 @@ impl Lanes {
                 tasks.push(task);
             }
         }
-        if was_refused {
-            self.pace.note_refused();
-        }
+        self.pace = pace;
         if tasks.is_empty() {
             return None;
         }
