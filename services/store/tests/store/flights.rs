@@ -52,6 +52,22 @@ async fn a_change_takes_two_round_trips_and_none_at_release() {
     db.close().await;
 }
 
+/// Postgres refuses what a statement that reads changes after all, whatever its text says.
+#[tokio::test]
+async fn what_reads_says_so_and_what_counts_does_not() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
+    let wire = Wire::watching(&house.place.login_url, "BEGIN READ ONLY;");
+    let db = open(&wire.url, 1, 1);
+    let used = skills::LoadUse { session: None, taught_since: None, now: now() };
+    assert!(skills::load(&db, &alice, &named("plan-meeting"), used).await.unwrap().is_some());
+    assert_eq!(wire.seen(), 0, "a load");
+    assert!(skills::raw(&db, &alice, &named("plan-meeting")).await.unwrap().is_some());
+    assert_eq!(wire.seen(), 1, "a file");
+    db.close().await;
+}
+
 /// Of each list the last statement is asked for, on a connection that has run another one before.
 #[tokio::test]
 async fn a_new_connection_prepares_ahead_what_most_requests_run() {
