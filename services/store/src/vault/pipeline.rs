@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use deadpool_postgres::Object;
 use futures_util::future::{join, try_join};
-use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_domain::{Error, Result};
 use knowhow_telemetry::{metrics, trace};
 use tokio::time::timeout;
 use tokio_postgres::Row;
@@ -18,14 +18,14 @@ use super::ahead::{self, Connections};
 use super::line;
 use super::room::Kind;
 use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
-use super::tx::{DatabaseRole, PLAN_ONCE, begin_read_only, begin_statement};
+use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::error::{refuse_pool, refuse_read};
 use crate::{Database, Principal};
 
 /// Runs a statement that changes nothing as the principal's user. Its transaction is read only: Postgres refuses it
 /// where it changes something after all.
 pub(crate) async fn read<S: Read>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
-    run(db, principal, Opening { begin: begin_read_only, setting: "" }, &statement).await
+    run(db, principal, "; SET LOCAL transaction_read_only = on", &statement).await
 }
 
 /// Runs a statement that changes something as the principal's user, and makes that durable.
@@ -34,28 +34,16 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
         Durability::Full => "",
         Durability::Counts => "; SET LOCAL synchronous_commit = off",
     };
-    run(db, principal, Opening { begin: begin_statement, setting }, &statement).await
+    run(db, principal, setting, &statement).await
 }
 
-/// How a transaction begins.
-struct Opening {
-    begin: fn(DatabaseRole, TenantId, UserId, &str) -> String,
-    /// What else is set for it.
-    setting: &'static str,
-}
-
-async fn run<S: Statement>(
-    db: &Database,
-    principal: &Principal,
-    opening: Opening,
-    statement: &S,
-) -> Result<Vec<S::Row>> {
+async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
     let (since, at) = (Instant::now(), db.of(principal));
     let _span = trace::wait_for(name_of(S::SQL));
     let (tenant, user) = (principal.tenant(), principal.user()?);
     let _place = line::STATEMENTS.take(tenant, user, at.patience.statement).await?;
     let limits = at.patience.limits(since);
-    let begin = (opening.begin)(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + opening.setting + db.fence();
+    let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
     let longest = at.patience.for_connection(since);

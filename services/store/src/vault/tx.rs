@@ -49,12 +49,6 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
     begin
 }
 
-/// The same for who only reads: Postgres refuses what changes something after all. Nothing of it is noted in the audit log, so it says
-/// nothing of the request.
-pub(super) fn begin_read_only(role: DatabaseRole, tenant: TenantId, user: UserId, limits: &str) -> String {
-    format!("BEGIN READ ONLY; {}; {limits}", context_statement(role, tenant, user))
-}
-
 /// Keeps one plan of each statement for all values. Postgres would otherwise plan some statements at every execution,
 /// which costs more than to run them; the plans that are kept are the ones that `tests/store/plans.rs` looks at. A plan may be
 /// made while a table is empty, where to read all of it seems cheapest, and is kept while it grows: so indexes are always

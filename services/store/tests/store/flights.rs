@@ -52,13 +52,13 @@ async fn a_change_takes_two_round_trips_and_none_at_release() {
     db.close().await;
 }
 
-/// Postgres refuses what a statement that reads changes after all, whatever its text says.
+/// So Postgres refuses what a statement that is declared to read would change after all.
 #[tokio::test]
-async fn what_reads_says_so_and_what_counts_does_not() {
+async fn a_transaction_that_reads_is_read_only() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
-    let wire = Wire::watching(&house.place.login_url, "BEGIN READ ONLY;");
+    let wire = Wire::watching(&house.place.login_url, "SET LOCAL transaction_read_only = on");
     let db = open(&wire.url, 1, 1);
     let used = skills::LoadUse { session: None, taught_since: None, now: now() };
     assert!(skills::load(&db, &alice, &named("plan-meeting"), used).await.unwrap().is_some());
