@@ -6,12 +6,10 @@ use std::sync::Arc;
 use knowhow_domain::{IndexItem, Result, SkillId, manifest};
 use knowhow_store::skills::{Count, Moment};
 use moka::sync::Cache;
-use serde_json::{Map, Value};
 
 use super::{Owner, Rendered, cache, owner_of};
 use crate::Ctx;
-use crate::page::Page;
-use crate::skills::SkillEntry;
+use crate::skills::RenderedEntries;
 
 /// Most skills of a user whose lines are kept: the counts of more take longer to bring than a page of them to read.
 const MOST: i32 = 300;
@@ -56,7 +54,7 @@ pub(crate) struct KeptIndex {
     pub(crate) revision: i64,
     pages: Vec<Arc<KeptPage>>,
     items: HashMap<SkillId, Arc<KeptItem>>,
-    entries: Option<Arc<Page<SkillEntry>>>,
+    entries: Option<Arc<RenderedEntries>>,
 }
 
 impl KeptIndex {
@@ -71,12 +69,12 @@ impl KeptIndex {
     }
 
     /// The first page of entries.
-    pub(crate) fn entries(&self) -> Option<&Arc<Page<SkillEntry>>> {
+    pub(crate) fn entries(&self) -> Option<&Arc<RenderedEntries>> {
         self.entries.as_ref()
     }
 
     fn weight(&self) -> usize {
-        let entries: usize = self.entries.iter().flat_map(|page| &page.items).map(weight_of_entry).sum();
+        let entries = self.entries.as_ref().map_or(0, |entries| entries.json.len());
         let items: usize = self.items.values().map(|item| 64 + item.weight()).sum();
         // A page shares most of its lines with `items`; a search may have read one of them anew since.
         let is_shared =
@@ -119,7 +117,7 @@ impl KeptIndexes {
     }
 
     /// Keeps the caller's first page of entries that was just read.
-    pub(crate) fn keep_entries(&self, ctx: &Ctx, read: Moment, entries: &Arc<Page<SkillEntry>>) {
+    pub(crate) fn keep_entries(&self, ctx: &Ctx, read: Moment, entries: &Arc<RenderedEntries>) {
         self.change(ctx, read, |index| index.entries = Some(entries.clone()));
     }
 
@@ -145,25 +143,4 @@ impl KeptIndexes {
         change(&mut index);
         self.0.insert(owner, Arc::new(index));
     }
-}
-
-/// Bytes that an entry takes, roughly: each text has some about it, and the frontmatter is a tree.
-fn weight_of_entry(entry: &SkillEntry) -> usize {
-    let files: usize = entry.files.iter().flatten().map(|file| 160 + file.uri.len()).sum();
-    let texts = entry.uri.len() + entry.name.len() + entry.description.len();
-    size_of::<SkillEntry>() + texts + files + weight_of_members(&entry.frontmatter)
-}
-
-fn weight_of_members(members: &Map<String, Value>) -> usize {
-    members.iter().map(|(key, value)| 96 + key.len() + weight_of(value)).sum()
-}
-
-fn weight_of(value: &Value) -> usize {
-    let inside = match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight_of).sum(),
-        Value::Object(members) => weight_of_members(members),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    };
-    size_of::<Value>() + inside
 }

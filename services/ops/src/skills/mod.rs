@@ -47,8 +47,8 @@ pub use load::{File, LoadSkill, SkillAnswer, load_skill, read_skill_md};
 pub use patch::{PatchSkill, Patched, patch_skill};
 pub use prompt::index_block;
 pub use publish::{
-    Child, FileEntry, PublishedFile, ReadFolder, SkillEntry, get_entry, list_documents, list_entries, read_file,
-    read_folder,
+    Child, FileEntry, PublishedFile, ReadFolder, RenderedEntries, SkillEntry, get_entry, list_documents, list_entries,
+    read_file, read_folder,
 };
 pub use resources::{DeleteResource, GetResource, PutResource, delete_resource, get_resource, put_resource};
 pub(crate) use save::Save;

@@ -86,14 +86,30 @@ pub enum Child {
     },
 }
 
-/// Lists entries by name. The first page is kept: hosts ask for it whenever they begin.
+/// A page of entries as it is sent.
+pub struct RenderedEntries {
+    /// A list in JSON.
+    pub json: Box<str>,
+    /// Where the next page begins.
+    pub next_cursor: Option<String>,
+}
+
+/// Lists entries by name, as `render` makes JSON of them. The first page is kept so: hosts ask for it whenever they begin.
 ///
 /// # Errors
 /// `Malformed` for a cursor that this service did not issue.
-pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Arc<Page<SkillEntry>>> {
+pub async fn list_entries(
+    ctx: &Ctx,
+    cursor: Option<String>,
+    render: fn(Vec<SkillEntry>) -> Result<String>,
+) -> Result<Arc<RenderedEntries>> {
     ctx.principal.require(Scope::SkillsRead)?;
+    let rendered = |page: Page<SkillEntry>| -> Result<Arc<RenderedEntries>> {
+        let Page { items, next_cursor } = page;
+        Ok(Arc::new(RenderedEntries { json: render(items)?.into(), next_cursor }))
+    };
     if cursor.is_some() {
-        return Ok(Arc::new(page_of_entries(ctx, cursor, true).await?.0));
+        return rendered(page_of_entries(ctx, cursor, true).await?.0);
     }
     let kept = &ctx.app.catalogues.answers.indexes;
     if let Some(index) = kept.find(ctx)
@@ -103,9 +119,9 @@ pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Arc<Page<
         return Ok(entries.clone());
     }
     let (page, moment) = page_of_entries(ctx, None, true).await?;
-    let page = Arc::new(page);
-    kept.keep_entries(ctx, moment, &page);
-    Ok(page)
+    let entries = rendered(page)?;
+    kept.keep_entries(ctx, moment, &entries);
+    Ok(entries)
 }
 
 /// Lists the same without the files of the skills in their folders.

@@ -1,6 +1,9 @@
 //! Who sent a request, and the tool calls that are passed on to the task of that request.
 
+use std::sync::{Arc, OnceLock};
+
 use knowhow_domain::{Error, Result};
+use knowhow_ops::skills::RenderedEntries;
 use knowhow_ops::{Ctx, Principal};
 use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::{mpsc, oneshot};
@@ -19,6 +22,8 @@ pub struct Caller {
     pub request_id: String,
     /// Where tool calls are carried out.
     pub desk: mpsc::Sender<Work>,
+    /// The skills that are listed, rendered: the library's answer has an empty list in their place.
+    pub entries: Arc<OnceLock<Arc<RenderedEntries>>>,
 }
 
 impl Caller {

@@ -5,6 +5,7 @@ mod refusals;
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
@@ -12,6 +13,7 @@ use actix_web::web::{Bytes, Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use http_body_util::{BodyExt, Full};
 use knowhow_domain::Error;
+use knowhow_ops::skills::RenderedEntries;
 use knowhow_ops::{Call, Ctx, SessionRef, sessions};
 use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -22,6 +24,8 @@ use tokio::sync::mpsc;
 use super::caller::{Caller, Work};
 use super::handler::Handler;
 use super::message::{INVALID_REQUEST, Message};
+use super::problem::protocol_error;
+use super::resources;
 use super::site::Site;
 use crate::entry::{
     Entry, JSON_BYTES, admit_user, begin_work, check_media_type, current_request_id, enter, note, read_body,
@@ -126,7 +130,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         Err(error) => return Err(turn_away(error, id)),
     }
     let (desk, inbox) = mpsc::channel(1);
-    let caller = Caller { ctx, unfit, request_id: current_request_id(), desk };
+    let caller = Caller { ctx, unfit, request_id: current_request_id(), desk, entries: Arc::default() };
     // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
     mark(&caller, &message).await.map_err(|e| turn_away(e, id))?;
     let mut passed = http::Request::new(Full::new(bytes.clone()));
@@ -144,7 +148,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
             _ if answered.status() == http::StatusCode::NOT_FOUND && message.label() == "ping" => {
                 refuse(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND.0, NO_PING, id)
             }
-            _ => back(answered, id).await,
+            _ => back(answered, id, caller.entries.get()).await,
         }),
         () = work(&caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
     }
@@ -172,16 +176,21 @@ async fn work(caller: &Caller, mut inbox: mpsc::Receiver<Work>) {
     }
 }
 
-/// The library's answer. What it refuses in plain text becomes an error of JSON-RPC.
+/// The library's answer, with the skills that it lists. What it refuses in plain text becomes an error of JSON-RPC.
 async fn back(
     answered: http::Response<impl BodyExt<Data = Bytes, Error = Infallible>>,
     id: Option<&RawValue>,
+    entries: Option<&Arc<RenderedEntries>>,
 ) -> HttpResponse {
     let (parts, body) = answered.into_parts();
     let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes);
     let status = StatusCode::from_u16(parts.status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let kind = parts.headers.get(http::header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     if status.is_success() || kind.starts_with("application/json") {
+        let body = match entries.map(|entries| resources::with_entries(&body, entries)).transpose() {
+            Ok(filled) => filled.map_or(body, Bytes::from),
+            Err(error) => return refusal(HttpResponse::Ok(), id, protocol_error(error, None, &current_request_id())),
+        };
         let mut response = HttpResponse::build(status);
         if !kind.is_empty() {
             response.insert_header((header::CONTENT_TYPE, kind));

@@ -2,9 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::{Result, name};
+use knowhow_domain::{Error, Result, name};
 use knowhow_ops::page::Page;
-use knowhow_ops::skills::{self, Child, FileEntry, ReadFolder, SkillEntry};
+use knowhow_ops::skills::{self, Child, FileEntry, ReadFolder, RenderedEntries, SkillEntry};
 use rmcp::model::{
     DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, MetaObject, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
@@ -49,11 +49,33 @@ pub(super) async fn read_directory(caller: &Caller, query: ReadFolder) -> Result
     Ok(result)
 }
 
+/// Lists no skills, and leaves those there are with the caller, rendered: [`with_entries`] puts them into the answer. The
+/// library would have them made values again for each answer.
 pub(super) async fn list_skills(caller: &Caller, cursor: Option<String>) -> Result<ListSkillsResult> {
-    let page = skills::list_entries(caller.ctx()?, cursor).await?;
-    let mut result = ListSkillsResult::with_all_items(page.items.iter().cloned().map(skill).collect());
-    result.next_cursor.clone_from(&page.next_cursor);
+    let entries = skills::list_entries(caller.ctx()?, cursor, render).await?;
+    let mut result = ListSkillsResult::default();
+    result.next_cursor.clone_from(&entries.next_cursor);
+    // A message is one request, so nothing is there yet.
+    let _ = caller.entries.set(entries);
     Ok(result)
+}
+
+fn render(entries: Vec<SkillEntry>) -> Result<String> {
+    let skills: Vec<Skill> = entries.into_iter().map(skill).collect();
+    serde_json::to_string(&skills).map_err(Error::internal)
+}
+
+/// The answer of [`list_skills`] as the library has written it, with the entries in place of its empty list.
+///
+/// # Errors
+/// `Internal` where it has no such list.
+pub(super) fn with_entries(answer: &[u8], entries: &RenderedEntries) -> Result<Vec<u8>> {
+    // No text that a client sends can be taken for it: within a text each quote has a backslash before it.
+    const EMPTY: &[u8] = br#""skills":[]"#;
+    let at = answer.windows(EMPTY.len()).rposition(|part| part == EMPTY);
+    let at = at.ok_or_else(|| Error::internal("an answer to skills/list without a list"))?;
+    let (before, after) = (&answer[..at + EMPTY.len() - 2], &answer[at + EMPTY.len()..]);
+    Ok([before, entries.json.as_bytes(), after].concat())
 }
 
 pub(super) async fn get_skill(caller: &Caller, uri: &str) -> Result<GetSkillResult> {
@@ -104,3 +126,6 @@ fn child(child: Child) -> Resource {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

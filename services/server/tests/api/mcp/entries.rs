@@ -6,6 +6,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::client::{OLDER, older_request, request};
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
 use crate::exchange::zip;
@@ -315,6 +316,27 @@ async fn entries_come_in_pages() {
     let expected = ["skill://ops/SKILL.md", "skill://ops/a/SKILL.md", "skill://ops/b/SKILL.md"];
     assert_eq!(pluck(&pages[0][48]["resources"], "uri"), expected);
     assert_eq!(pages[1][0]["uri"], "skill://ops/b/SKILL.md");
+}
+
+/// The entries take the place of an empty list. What a client or an author writes is never taken for that.
+#[tokio::test]
+async fn what_reads_like_an_empty_list_stays_as_it_is() {
+    let World { alice, .. } = &World::new().await;
+    let mut body = skill("plan");
+    body["metadata"] = json!({"skills": "\"skills\":[]"});
+    alice.create(body).await;
+    let id = "\"skills\":[]";
+    let (mut current, mut older) = (request("skills/list", json!({})), older_request("skills/list", json!({})));
+    (current["id"], older["id"]) = (json!(id), json!(id));
+    for _ in 0..2 {
+        let older = alice.bytes(older.to_string().as_bytes()).header("MCP-Protocol-Version", OLDER);
+        for answer in [alice.message(&current).await, older.await] {
+            let answer = answer.ok(200);
+            assert_eq!(answer["id"], id);
+            assert_eq!(answer["result"]["skills"], json!([entry(alice, "plan").await]));
+            assert_eq!(answer["result"]["skills"][0]["frontmatter"]["metadata"]["skills"], "\"skills\":[]");
+        }
+    }
 }
 
 #[tokio::test]
