@@ -23,7 +23,7 @@ pub(crate) struct KeptSkill {
 impl KeptSkill {
     /// A skill that was read.
     pub(crate) fn read(loaded: Loaded) -> Self {
-        let Loaded { skill, times_used, last_used_at, stamp, lesson: _ } = loaded;
+        let Loaded { skill, times_used, last_used_at, stamp, .. } = loaded;
         Self { stamp, ..Self::saved(skill, Count { times_used, last_used_at }) }
     }
 
@@ -33,8 +33,9 @@ impl KeptSkill {
     }
 
     /// What a load compares that counts at it; `None` where it has to read the skill.
-    pub(crate) fn known_state(&self) -> Option<KnownState> {
-        Some(KnownState { id: self.skill.id, version: self.skill.version, stamp: self.stamp? })
+    pub(crate) fn known_state(&self) -> Option<KnownState<'_>> {
+        let SkillState { id, name, version, .. } = &self.skill;
+        Some(KnownState { id: *id, name, version: *version, stamp: self.stamp? })
     }
 
     /// The counts that were last seen.

@@ -19,5 +19,4 @@ pub use knowledge::{DayOfSkill, Knowledge, MentioningMemory, get_knowledge};
 pub(crate) use link::{Named, NamedSkills, check_entities, link_memory, named_skills};
 pub(crate) use relate::{RULES, relate_skills, says_other_relations};
 pub use relations::{RelationPath, Relations, declare_relation, list_relations, remove_relation};
-pub(crate) use said::in_words;
-pub use said::list_said_relations;
+pub(crate) use said::{MOST_SAID, in_words, said_relations};

@@ -1,26 +1,17 @@
 //! The relations of a skill that somebody declared or a text says, in words for who reads the skill.
 
 use knowhow_domain::graph::RelationType;
-use knowhow_domain::{Result, name};
-use knowhow_store::graph::{self, Neighbour, Seen};
-
-use crate::Ctx;
+use knowhow_store::graph::Neighbour;
 
 /// Most relations that are told, in each direction.
-const MOST: i64 = 8;
+pub(crate) const MOST_SAID: i64 = 8;
 
 /// What a skill has to do with others as somebody has said it: "requires mcp/email", "plan-meeting requires it". What its own
-/// `see_also` lists is left out. Nothing for a name that is not exactly a skill's.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_said_relations(ctx: &Ctx, skill: &str) -> Result<Vec<String>> {
-    let Some(name) = name::lookup_key(skill) else { return Ok(Vec::new()) };
-    let seen = Seen { most: MOST, now: ctx.now() };
-    let found = graph::list_named_relations(&ctx.app.db, &ctx.principal, &name, seen).await?;
+/// `see_also` lists is left out.
+pub(crate) fn said_relations(found: &[Neighbour]) -> Vec<String> {
     let mut told: Vec<String> = found.iter().filter_map(tell).collect();
     told.dedup();
-    Ok(told)
+    told
 }
 
 fn tell(relation: &Neighbour) -> Option<String> {

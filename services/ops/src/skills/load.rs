@@ -1,15 +1,18 @@
 //! Load: the whole skill, counted as a use unless the caller only peeks; and the raw SKILL.md, which never counts.
 
+use std::mem;
 use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, manifest};
 use knowhow_store::examples::Lesson;
-use knowhow_store::skills::{self, Count, LoadUse, SkillKey};
+use knowhow_store::graph::Neighbour;
+use knowhow_store::skills::{self, Count, CountedLoad, LoadUse, SkillKey};
 
 use super::view::{LoadedSkill, Skill};
 use crate::Ctx;
 use crate::answers::KeptSkill;
 use crate::examples::{learn_later, taught_since};
+use crate::graph::{MOST_SAID, said_relations};
 use crate::lookup::{self, Reach};
 
 /// A file as it is stored.
@@ -72,12 +75,30 @@ impl SkillAnswer {
 /// # Errors
 /// `NotFound` with what is near; `AmbiguousName`.
 pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<SkillAnswer> {
-    ctx.principal.require(Scope::SkillsRead)?;
+    let used = (!query.peek).then(|| use_of(ctx));
+    Ok(find_and_count(ctx, &query.skill, used).await?.0)
+}
+
+/// The same for a model that is to follow the skill: with its relations in words.
+///
+/// # Errors
+/// As [`load_skill`].
+pub async fn view_skill(ctx: &Ctx, skill: &str) -> Result<(SkillAnswer, Vec<String>)> {
+    let used = LoadUse { relations: Some(MOST_SAID), ..use_of(ctx) };
+    let (answer, relations) = find_and_count(ctx, skill, Some(used)).await?;
+    Ok((answer, said_relations(&relations)))
+}
+
+fn use_of(ctx: &Ctx) -> LoadUse<'_> {
     let session = ctx.call.session.as_deref();
     // Where a request names two sessions, nothing is learned: what either has read is not looked up here.
-    let since = session.filter(|_| ctx.call.other_session.is_none()).and_then(|_| taught_since(ctx));
-    let used = (!query.peek).then(|| LoadUse { session, taught_since: since, now: ctx.now() });
-    let found = lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
+    let taught_since = session.filter(|_| ctx.call.other_session.is_none()).and_then(|_| taught_since(ctx));
+    LoadUse { session, taught_since, relations: None, now: ctx.now() }
+}
+
+async fn find_and_count(ctx: &Ctx, asked: &str, used: Option<LoadUse<'_>>) -> Result<(SkillAnswer, Vec<Neighbour>)> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let found = lookup::find(ctx, asked, Reach::Successor, async |key: &SkillKey| {
         if let Some(used) = used
             && let SkillKey::Name(name) = key
             && let Some(counted) = count_kept(ctx, name, used).await?
@@ -87,11 +108,11 @@ pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<SkillAnswer> {
         read(ctx, key, used).await
     })
     .await?;
-    let Counted { skill, count, lesson } = found.item;
+    let Counted { skill, count, lesson, relations } = found.item;
     if let Some(lesson) = lesson {
         learn_later(ctx, vec![skill.skill.id], lesson);
     }
-    Ok(SkillAnswer { skill, count, moved_from: found.moved_from })
+    Ok((SkillAnswer { skill, count, moved_from: found.moved_from }, relations))
 }
 
 /// What one load has brought.
@@ -99,6 +120,7 @@ struct Counted {
     skill: Arc<KeptSkill>,
     count: Count,
     lesson: Option<Lesson>,
+    relations: Vec<Neighbour>,
 }
 
 /// Counts a load of a skill that this process keeps; `None`, and nothing counted, where it keeps none that is current.
@@ -106,12 +128,13 @@ async fn count_kept(ctx: &Ctx, name: &str, used: LoadUse<'_>) -> Result<Option<C
     let kept = &ctx.app.catalogues.answers.skills;
     let Some(skill) = kept.find(ctx, name) else { return Ok(None) };
     let Some(known) = skill.known_state() else { return Ok(None) };
-    let Some((count, lesson)) = skills::count_load(&ctx.app.db, &ctx.principal, known, used).await? else {
+    let Some(counted) = skills::count_load(&ctx.app.db, &ctx.principal, known, used).await? else {
         kept.note_moved(ctx, name);
         return Ok(None);
     };
+    let CountedLoad { count, lesson, relations } = counted;
     skill.note_count(count);
-    Ok(Some(Counted { skill, count, lesson }))
+    Ok(Some(Counted { skill, count, lesson, relations }))
 }
 
 /// Reads a skill, and counts that where there is a use to count.
@@ -121,10 +144,10 @@ async fn read(ctx: &Ctx, key: &SkillKey, used: Option<LoadUse<'_>>) -> Result<Co
         None => skills::peek(&ctx.app.db, &ctx.principal, key).await?,
     };
     let mut loaded = loaded.ok_or_else(lookup::missing)?;
-    let lesson = loaded.lesson.take();
+    let (lesson, relations) = (loaded.lesson.take(), mem::take(&mut loaded.relations));
     let skill = Arc::new(KeptSkill::read(loaded));
     ctx.app.catalogues.answers.skills.keep(ctx, &*skill.skill.name, skill.clone());
-    Ok(Counted { count: skill.count(), skill, lesson })
+    Ok(Counted { count: skill.count(), skill, lesson, relations })
 }
 
 /// Reads SKILL.md byte for byte.

@@ -43,7 +43,7 @@ pub use fields::{PutFields, put_fields};
 pub use import::{ImportSkills, ImportSource, import_skills};
 pub use import_report::{ImportOutcome, ImportReport, Imported, LeftOutFile};
 pub use list::{LeastFindings, ListSkills, list_skills};
-pub use load::{File, LoadSkill, SkillAnswer, load_skill, read_skill_md};
+pub use load::{File, LoadSkill, SkillAnswer, load_skill, read_skill_md, view_skill};
 pub use patch::{PatchSkill, Patched, patch_skill};
 pub use prompt::index_block;
 pub use publish::{

@@ -6,8 +6,9 @@ use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
 use super::relations::{FADED_OUT, strength_now};
+use crate::vault::statement::Write;
 use crate::vault::value::uuids;
-use crate::vault::{Word, read, row, statement};
+use crate::vault::{Word, read, row, statement, write, write_and_read};
 use crate::{Database, Principal};
 
 /// A relation of a skill, in short. Those of tainted skills, and those that a tainted text says, are none: the words stand beside
@@ -91,18 +92,21 @@ pub async fn list_surroundings(
     Ok(read(db, principal, asked).await?.into_iter().filter_map(|row| row.seen(seen.now)).collect())
 }
 
-/// The relations of the skill of this name that somebody declared, or a text says.
+/// Carries out a write, and where a skill is named reads its relations behind it, in one round trip: those that somebody
+/// declared, or a text says.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_named_relations(
+pub(crate) async fn write_and_relate<W: Write>(
     db: &Database,
     principal: &Principal,
-    name: &str,
-    seen: Seen,
-) -> Result<Vec<Neighbour>> {
+    statement: W,
+    of: Option<(&str, Seen)>,
+) -> Result<(Vec<W::Row>, Vec<Neighbour>)> {
+    let Some((name, seen)) = of else { return Ok((write(db, principal, statement).await?, Vec::new())) };
     let asked = ListNamedRelations { name: name.to_owned(), most: seen.most };
-    Ok(read(db, principal, asked).await?.into_iter().filter_map(|row| row.seen(seen.now)).collect())
+    let (rows, found) = write_and_read(db, principal, statement, asked).await?;
+    Ok((rows, found.into_iter().filter_map(|row| row.seen(seen.now)).collect()))
 }
 
 /// How many relations are wanted, and when they are looked at.

@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use super::{LoadUse, Revisions};
 use crate::examples::Lesson;
-use crate::vault::{read, row, statement, write};
+use crate::graph::{Neighbour, write_and_relate};
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 /// How often a skill was used, and when last.
@@ -131,11 +132,23 @@ pub async fn check_counts(db: &Database, principal: &Principal) -> Result<Checke
 
 /// A skill as it was read.
 #[derive(Debug, Clone, Copy)]
-pub struct KnownState {
+pub struct KnownState<'a> {
     pub id: SkillId,
+    pub name: &'a str,
     pub version: i32,
     /// See [`Stamp`](super::Stamp).
     pub stamp: i64,
+}
+
+/// What a load of a skill brings that was read before.
+#[derive(Debug)]
+pub struct CountedLoad {
+    /// Its uses, this one included.
+    pub count: Count,
+    /// What the use teaches, where that was asked for.
+    pub lesson: Option<Lesson>,
+    /// Its relations, where they were asked for.
+    pub relations: Vec<Neighbour>,
 }
 
 /// Counts a load of a skill that was read before; `None`, and nothing counted, where it has changed since.
@@ -145,16 +158,17 @@ pub struct KnownState {
 pub async fn count_load(
     db: &Database,
     principal: &Principal,
-    known: KnownState,
+    known: KnownState<'_>,
     used: LoadUse<'_>,
-) -> Result<Option<(Count, Option<Lesson>)>> {
-    let LoadUse { session, taught_since, now } = used;
-    let KnownState { id, version, stamp } = known;
-    let skill = id.0;
-    Ok(match session {
-        Some(session) => {
-            write(db, principal, CountLoadInSession { skill, now, session, taught_since, stamp, version }).await?.pop()
-        }
-        None => write(db, principal, CountLoad { skill, now, stamp, version }).await?.pop().map(|count| (count, None)),
-    })
+) -> Result<Option<CountedLoad>> {
+    let (LoadUse { session, taught_since, now, .. }, of) = (used, used.relations_of(known.name));
+    let KnownState { id: SkillId(skill), version, stamp, .. } = known;
+    let Some(session) = session else {
+        let (mut counted, relations) =
+            write_and_relate(db, principal, CountLoad { skill, now, stamp, version }, of).await?;
+        return Ok(counted.pop().map(|count| CountedLoad { count, lesson: None, relations }));
+    };
+    let load = CountLoadInSession { skill, now, session, taught_since, stamp, version };
+    let (mut counted, relations) = write_and_relate(db, principal, load, of).await?;
+    Ok(counted.pop().map(|(count, lesson)| CountedLoad { count, lesson, relations }))
 }

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::{SkillKey, SkillRow, SkillState};
 use crate::examples::Lesson;
-use crate::vault::{read, row, statement, write};
+use crate::graph::{Neighbour, Seen, write_and_relate};
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal, starters};
 
 /// A skill with its counts.
@@ -24,6 +25,8 @@ pub struct Loaded {
     pub stamp: Option<i64>,
     /// What the use teaches, where that was asked for.
     pub lesson: Option<Lesson>,
+    /// Its relations, where they were asked for.
+    pub relations: Vec<Neighbour>,
 }
 
 row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
@@ -135,8 +138,17 @@ pub struct LoadUse<'a> {
     pub session: Option<&'a str>,
     /// Where the session has spoken since then, the lesson of its current turn comes along.
     pub taught_since: Option<DateTime<Utc>>,
+    /// How many of its relations come along at most in each direction, of those that somebody said.
+    pub relations: Option<i64>,
     /// When it is loaded.
     pub now: DateTime<Utc>,
+}
+
+impl LoadUse<'_> {
+    /// The relations that are wanted, of the skill of this name.
+    pub(super) fn relations_of<'n>(&self, name: &'n str) -> Option<(&'n str, Seen)> {
+        self.relations.map(|most| (name, Seen { most, now: self.now }))
+    }
 }
 
 /// Loads a skill for work: one more use, also in the count of its day.
@@ -162,14 +174,17 @@ async fn load_once(
     name: &str,
     used: LoadUse<'_>,
 ) -> Result<Option<(Loaded, bool)>> {
-    let LoadUse { session, taught_since, now } = used;
+    let (LoadUse { session, taught_since, now, .. }, of) = (used, used.relations_of(name));
     let Some(session) = session else {
-        let found = write(db, principal, Load { name, now }).await?.pop();
-        return Ok(found.map(|((skill, used), standing)| (loaded(skill, used, &standing), standing.lent)));
+        let (mut found, relations) = write_and_relate(db, principal, Load { name, now }, of).await?;
+        return Ok(found
+            .pop()
+            .map(|((skill, used), standing)| (Loaded { relations, ..loaded(skill, used, &standing) }, standing.lent)));
     };
-    let found = write(db, principal, LoadInSession { name, now, session, taught_since }).await?.pop();
-    Ok(found.map(|((skill, used), (lesson, standing))| {
-        (Loaded { lesson, ..loaded(skill, used, &standing) }, standing.lent)
+    let load = LoadInSession { name, now, session, taught_since };
+    let (mut found, relations) = write_and_relate(db, principal, load, of).await?;
+    Ok(found.pop().map(|((skill, used), (lesson, standing))| {
+        (Loaded { lesson, relations, ..loaded(skill, used, &standing) }, standing.lent)
     }))
 }
 
@@ -202,5 +217,6 @@ pub(super) async fn name_of<'k>(
 
 fn loaded(skill: SkillRow, used: UsedRow, standing: &StandingRow) -> Loaded {
     let UsedRow { times_used, last_used_at } = used;
-    Loaded { skill: SkillState::from(skill), times_used, last_used_at, stamp: standing.stamp, lesson: None }
+    let (skill, stamp) = (SkillState::from(skill), standing.stamp);
+    Loaded { skill, times_used, last_used_at, stamp, lesson: None, relations: Vec::new() }
 }

@@ -31,7 +31,7 @@ pub use catalogue::{
 };
 pub use change::{Change, FollowUp, Lineage, Written, WrittenOutcome};
 pub use compare::{Compared, compare};
-pub use counts::{Checked, Count, KnownState, check_counts, count_load};
+pub use counts::{Checked, Count, CountedLoad, KnownState, check_counts, count_load};
 pub use digests::{DigestRow, list_digests};
 pub use enrich::{EnrichedText, Enriching, find_enriching, note_enrich_try, put_discovery};
 pub use export::{Exported, list_for_export, read_for_export};

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::Object;
-use futures_util::future::{join, try_join};
+use futures_util::future::{join, join_all, try_join, try_join_all};
 use knowhow_domain::{Error, Result};
 use knowhow_telemetry::{metrics, trace};
 use tokio::time::timeout;
@@ -22,69 +22,112 @@ use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::error::{refuse_pool, refuse_read};
 use crate::{Database, Principal};
 
+/// Postgres itself keeps such a transaction from writing.
+const READ_ONLY: &str = "; SET LOCAL transaction_read_only = on";
+
 /// Runs a statement that changes nothing as the principal's user. Its transaction is read only: Postgres refuses it
 /// where it changes something after all.
 pub(crate) async fn read<S: Read>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
-    run(db, principal, "; SET LOCAL transaction_read_only = on", &statement).await
+    let [rows] = run(db, principal, READ_ONLY, [Asked::of(&statement)]).await?;
+    read_rows::<S>(&rows)
 }
 
 /// Runs a statement that changes something as the principal's user, and makes that durable.
 pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
-    let setting = match S::DURABILITY {
-        Durability::Full => "",
-        Durability::Counts => "; SET LOCAL synchronous_commit = off",
-    };
-    run(db, principal, setting, &statement).await
+    let [rows] = run(db, principal, durability::<S>(), [Asked::of(&statement)]).await?;
+    read_rows::<S>(&rows)
 }
 
-async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
+/// Runs a statement that changes something, and one behind it that reads, in one transaction. Nothing is kept where either fails.
+pub(crate) async fn write_and_read<W: Write, R: Read>(
+    db: &Database,
+    principal: &Principal,
+    write: W,
+    read: R,
+) -> Result<(Vec<W::Row>, Vec<R::Row>)> {
+    let [written, found] = run(db, principal, durability::<W>(), [Asked::of(&write), Asked::of(&read)]).await?;
+    Ok((read_rows::<W>(&written)?, read_rows::<R>(&found)?))
+}
+
+/// How a transaction is begun that makes this write as durable as it is to be.
+fn durability<S: Write>() -> &'static str {
+    match S::DURABILITY {
+        Durability::Full => "",
+        Durability::Counts => "; SET LOCAL synchronous_commit = off",
+    }
+}
+
+/// A statement with its parameters from `$3` on.
+struct Asked<'a> {
+    sql: &'static str,
+    values: Vec<&'a (dyn ToSql + Sync)>,
+}
+
+impl<'a> Asked<'a> {
+    fn of<S: Statement>(statement: &'a S) -> Self {
+        Self { sql: S::SQL, values: statement.values() }
+    }
+}
+
+/// Runs statements in one transaction, in their order. It is told of, and waited for, by the name of the first.
+async fn run<const N: usize>(
+    db: &Database,
+    principal: &Principal,
+    setting: &str,
+    mut asked: [Asked<'_>; N],
+) -> Result<[Vec<Row>; N]> {
     let (since, at) = (Instant::now(), db.of(principal));
-    let _span = trace::wait_for(name_of(S::SQL));
+    let first = asked[0].sql;
+    let _span = trace::wait_for(name_of(first));
     let (tenant, user) = (principal.tenant(), principal.user()?);
     let _place = line::STATEMENTS.take(tenant, user, at.patience.statement).await?;
     let limits = at.patience.limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
-    let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
-    params.extend(statement.values());
+    for Asked { values, .. } in &mut asked {
+        values.splice(0..0, [&tenant.0 as &(dyn ToSql + Sync), &user.0]);
+    }
     let longest = at.patience.for_connection(since);
     let _turn = at.room.enter(Kind::Reads, tenant, longest).await?;
     let longest = at.patience.for_connection(since);
-    let lease = within(S::SQL, longest, Lease::take(&at.reads)).await?;
+    let lease = within(first, longest, Lease::take(&at.reads)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers. Where Postgres refuses it, as that of a tenant
     // that is being moved, the other answers are awaited too, and the connection is used again.
     let client = lease.client();
     let began = async { Ok(client.batch_execute(&begin).await) };
-    let answered = async { Ok(send(client, S::SQL, &params).await) };
+    let answered = async { Ok(send(client, &asked).await) };
     let (began, Answered { rows, is_over }) =
-        try_join(within(S::SQL, longest, began), within(S::SQL, at.patience.answer(), answered)).await?;
+        try_join(within(first, longest, began), within(first, at.patience.answer(), answered)).await?;
     if is_over {
         lease.give_back();
     }
     began.map_err(refuse_read)?;
     let micros = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-    tracing::debug!(statement = name_of(S::SQL), elapsed_us = micros, "answered");
-    read_rows::<S>(&rows.map_err(refuse_read)?)
+    tracing::debug!(statement = name_of(first), elapsed_us = micros, "answered");
+    rows.map_err(refuse_read)?.try_into().map_err(|_| Error::internal("rows of each statement"))
 }
 
-/// The outcome of a statement, and whether its transaction is over.
+/// The rows of each statement, and whether the transaction is over.
 struct Answered {
-    rows: Result<Vec<Row>, tokio_postgres::Error>,
+    rows: Result<Vec<Vec<Row>>, tokio_postgres::Error>,
     is_over: bool,
 }
 
-/// The statement and COMMIT. Where this connection has not prepared the statement yet, it does so behind BEGIN: the
+/// The statements and COMMIT. Where this connection has not prepared a statement yet, it does so behind BEGIN: the
 /// transaction's limits hold for that too, and a locked table keeps it waiting no longer than any other statement. Where
 /// BEGIN fails they run nevertheless, without context: the policies refuse them, so no row comes.
-async fn send(client: &Object, sql: &'static str, params: &[&(dyn ToSql + Sync)]) -> Answered {
-    let statement = match client.prepare_cached(sql).await {
-        Ok(statement) => statement,
+async fn send(client: &Object, asked: &[Asked<'_>]) -> Answered {
+    let prepared = try_join_all(asked.iter().map(|one| client.prepare_cached(one.sql))).await;
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
         Err(error) => {
             let is_over = client.batch_execute("COMMIT").await.is_ok();
             return Answered { rows: Err(error), is_over };
         }
     };
-    let (rows, committed) = join(client.query(&statement, params), client.batch_execute("COMMIT")).await;
+    let queries = asked.iter().zip(&prepared).map(|(one, statement)| client.query(statement, &one.values));
+    let (rows, committed) = join(join_all(queries), client.batch_execute("COMMIT")).await;
     let is_over = committed.is_ok();
+    let rows = rows.into_iter().collect::<Result<Vec<_>, _>>();
     Answered { rows: rows.and_then(|rows| committed.map(|()| rows)), is_over }
 }
 

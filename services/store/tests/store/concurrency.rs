@@ -85,7 +85,12 @@ async fn a_hundred_and_fifty_loads_at_once_count_a_hundred_and_fifty() {
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
     let key = named("plan-meeting");
     let loads = (0..150).map(|_| {
-        skills::load(&house.db, &alice, &key, skills::LoadUse { session: None, taught_since: None, now: now() })
+        skills::load(
+            &house.db,
+            &alice,
+            &key,
+            skills::LoadUse { session: None, taught_since: None, relations: None, now: now() },
+        )
     });
     let counts: BTreeSet<i64> = try_join_all(loads).await.unwrap().into_iter().map(|l| l.unwrap().times_used).collect();
     assert_eq!(counts, (1..=150).collect());
@@ -97,7 +102,7 @@ async fn a_hundred_and_fifty_loads_at_once_count_a_hundred_and_fifty() {
             &house.db,
             &alice,
             &named("missing"),
-            skills::LoadUse { session: None, taught_since: None, now: now() }
+            skills::LoadUse { session: None, taught_since: None, relations: None, now: now() }
         )
         .await
         .unwrap()
@@ -271,7 +276,12 @@ async fn uses_and_deletes_at_once_all_end() {
         let skill = save(&house.db, &alice, &Draft::text("a", "Meet.")).await.unwrap().id;
         let key = named("a");
         let loads = join_all((0..16).map(|_| {
-            skills::load(&house.db, &alice, &key, skills::LoadUse { session: None, taught_since: None, now: now() })
+            skills::load(
+                &house.db,
+                &alice,
+                &key,
+                skills::LoadUse { session: None, taught_since: None, relations: None, now: now() },
+            )
         }));
         let reports = join_all((0..8).map(async |_| {
             let mut tx = WriteTx::begin(&house.db, &alice, "test").await?;
@@ -298,10 +308,15 @@ async fn two_users_save_one_name_without_meeting() {
     let foreign = skills::SkillKey::Id(two.id);
     assert!(skills::peek(&house.db, &alice, &foreign).await.unwrap().is_none());
     assert!(
-        skills::load(&house.db, &alice, &foreign, skills::LoadUse { session: None, taught_since: None, now: now() })
-            .await
-            .unwrap()
-            .is_none()
+        skills::load(
+            &house.db,
+            &alice,
+            &foreign,
+            skills::LoadUse { session: None, taught_since: None, relations: None, now: now() }
+        )
+        .await
+        .unwrap()
+        .is_none()
     );
     let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(skills::lock(&mut tx, &foreign).await.unwrap().is_none());

@@ -1,6 +1,6 @@
 //! How many round trips a change takes, and what is left where one breaks off between them: nothing.
 
-use knowhow_domain::Result;
+use knowhow_domain::{Error, Result};
 use knowhow_store::idempotency::{self, KeyedRequest};
 use knowhow_store::skills::{self, Beside, Expected, SkillKey, SkillState, Written};
 use knowhow_store::souls::{self, NewSoul};
@@ -9,7 +9,7 @@ use knowhow_testing::Wire;
 use serde_json::json;
 
 use crate::concurrency::assert_counts;
-use crate::harness::{House, config, now, open, with_role};
+use crate::harness::{House, config, now, open, with_database, with_role};
 use crate::writer::{Draft, Save, claim, named, peek, save, save_in};
 
 /// A save as it is done with an idempotency key.
@@ -60,12 +60,36 @@ async fn a_transaction_that_reads_is_read_only() {
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
     let wire = Wire::watching(&house.place.login_url, "SET LOCAL transaction_read_only = on");
     let db = open(&wire.url, 1, 1);
-    let used = skills::LoadUse { session: None, taught_since: None, now: now() };
+    let used = skills::LoadUse { session: None, taught_since: None, relations: None, now: now() };
     assert!(skills::load(&db, &alice, &named("plan-meeting"), used).await.unwrap().is_some());
     assert_eq!(wire.seen(), 0, "a load");
     assert!(skills::raw(&db, &alice, &named("plan-meeting")).await.unwrap().is_some());
     assert_eq!(wire.seen(), 1, "a file");
     db.close().await;
+}
+
+/// One connection and one round trip; and where the relations cannot be read, nothing is counted and the connection is of use.
+#[tokio::test]
+async fn a_load_with_relations_is_one_transaction() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let alice = house.tenant().await.user("alice").await;
+        save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
+        let used = skills::LoadUse { session: None, taught_since: None, relations: Some(3), now: now() };
+        let key = named("plan-meeting");
+        let wire = Wire::to(&place.login_url);
+        let db = open(&wire.url, 1, 1);
+        skills::load(&db, &alice, &key, used).await.unwrap();
+        let (flights, loaded) = wire.count(skills::load(&db, &alice, &key, used)).await;
+        assert_eq!((flights, loaded.unwrap().unwrap().times_used), (1, 2));
+        place.run("alter view trusted_relations rename to elsewhere").await;
+        assert!(matches!(skills::load(&db, &alice, &key, used).await, Err(Error::Internal(_))));
+        place.run("alter view elsewhere rename to trusted_relations").await;
+        let (flights, loaded) = wire.count(skills::load(&db, &alice, &key, used)).await;
+        assert_eq!((flights, loaded.unwrap().unwrap().times_used), (1, 3));
+        db.close().await;
+    })
+    .await;
 }
 
 /// Of each list the last statement is asked for, on a connection that has run another one before.

@@ -4,11 +4,12 @@ use knowhow_domain::SkillId;
 use knowhow_domain::graph::{EntityKind, RelationType};
 use knowhow_store::graph::{self, Link, Reading, Related, Said, Seen, Start, Unread};
 use knowhow_store::memories;
+use knowhow_store::skills::{self, LoadUse};
 use knowhow_store::{Database, Principal, Window, WriteTx};
 
 use crate::flights::new_memory;
 use crate::harness::{House, now};
-use crate::writer::{Draft, save};
+use crate::writer::{Draft, named, save};
 
 const RULES: i32 = 1;
 
@@ -87,9 +88,10 @@ async fn what_tainted_texts_say_takes_no_place_from_what_is_clean() {
     let hops = graph::list_hops(db, &alice, Start { memories: &[], skills: &[core] }, now()).await.unwrap();
     assert_eq!(hops.iter().map(|hop| hop.to).collect::<Vec<_>>(), [clean.0]);
     let seen = Seen { most: 3, now: now() };
+    let used = LoadUse { session: None, taught_since: None, relations: Some(seen.most), now: seen.now };
     for near in [
         graph::list_surroundings(db, &alice, &[core], seen).await.unwrap(),
-        graph::list_named_relations(db, &alice, "core", seen).await.unwrap(),
+        skills::load(db, &alice, &named("core"), used).await.unwrap().unwrap().relations,
     ] {
         assert_eq!(near.iter().map(|near| near.other.as_str()).collect::<Vec<_>>(), ["clean"]);
     }

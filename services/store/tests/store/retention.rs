@@ -195,7 +195,7 @@ async fn a_deleted_skill_comes_back_whole() {
         &house.db,
         &alice,
         &named("plan-meeting"),
-        LoadUse { session: None, taught_since: None, now: now() },
+        LoadUse { session: None, taught_since: None, relations: None, now: now() },
     )
     .await
     .unwrap()

@@ -161,7 +161,7 @@ async fn sessions_that_begin_at_once_give_everything_once() {
             &house.db,
             alice,
             &name,
-            LoadUse { session: None, taught_since: None, now: now() }
+            LoadUse { session: None, taught_since: None, relations: None, now: now() }
         ))),
         async {
             join_all((0..4).map(|_| settle(&house, alice))).await;
@@ -387,9 +387,14 @@ async fn an_id_finds_a_lent_starter_too() {
     let key = SkillKey::Id(knowhow_domain::SkillId(id));
     assert_eq!(skills::peek(&house.db, &alice, &key).await.unwrap().unwrap().skill.name, *a);
     assert_eq!(rows(&house, &alice, "skills").await, 0);
-    let loaded = skills::load(&house.db, &alice, &key, LoadUse { session: None, taught_since: None, now: now() })
-        .await
-        .unwrap()
-        .unwrap();
+    let loaded = skills::load(
+        &house.db,
+        &alice,
+        &key,
+        LoadUse { session: None, taught_since: None, relations: None, now: now() },
+    )
+    .await
+    .unwrap()
+    .unwrap();
     assert_eq!((loaded.skill.name, loaded.times_used), (a.clone(), 1));
 }

@@ -6,9 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use knowhow_domain::untrusted;
 use knowhow_domain::{ResourceEntry, Result, Scope, inert_line};
-use knowhow_ops::graph;
 use knowhow_ops::sessions::Standing;
-use knowhow_ops::skills::{self, GetResource, LoadSkill, LoadedSkill};
+use knowhow_ops::skills::{self, GetResource, LoadedSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -69,13 +68,8 @@ impl Tool for View {
 }
 
 async fn view_skill(caller: &Caller, asked: &str) -> Result<CallToolResult> {
-    let ctx = caller.ctx()?;
-    let load = LoadSkill { skill: asked.to_owned(), peek: false };
-    let (loaded, relations) = tokio::join!(skills::load_skill(ctx, &load), graph::list_said_relations(ctx, asked));
-    let (loaded, mut relations) = (loaded?.to_loaded(), relations?);
-    if loaded.skill.name != asked && relations.is_empty() {
-        relations = graph::list_said_relations(ctx, &loaded.skill.name).await?;
-    }
+    let (loaded, relations) = skills::view_skill(caller.ctx()?, asked).await?;
+    let loaded = loaded.to_loaded();
     let (skill, moved_from) = (&loaded.skill, loaded.moved_from.as_deref());
     let (name, version, digest, resources) = (&skill.name, skill.version, &skill.digest, &skill.resources);
     text_result(describe(&loaded, &relations), &Answer { name, version, digest, moved_from, resources })

@@ -183,15 +183,27 @@ async fn a_model_that_views_a_skill_reads_its_relations() {
     alice.put("/v1/skills/report/relations/requires/mcp%2Femail", json!(null)).await.empty(201);
     alice.put("/v1/skills/web-perf/relations/enables/report", json!(null)).await.empty(201);
     alice.put("/v1/skills/report/relations/complements/web-perf", json!(null)).await.empty(201);
-    let view = async |name: &str| {
-        let call = json!({"name": "skill_view", "arguments": {"name": name}});
-        let answer = alice.rpc("tools/call", call).await.ok(200);
-        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    let talk = Talk::open(alice, json!({})).await;
+    let view = async |name: &str, session: Option<&str>| {
+        let call = alice.tool("skill_view", json!({"name": name}));
+        let call = session.into_iter().fold(call, |call, session| call.header("Knowhow-Session", session));
+        call.await.ok(200)["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
-    let seen = view("report").await;
-    assert!(seen.contains("\nRelations: complements web-perf, web-perf enables it, requires mcp/email\n"), "{seen}");
-    let seen = view("email").await;
-    assert!(seen.contains("\nRelations: report requires it\n"), "{seen}");
+    // The first view reads the skill, the second one finds it kept.
+    for session in [None, None, Some(&*talk.id), Some(&*talk.id)] {
+        let seen = view("report", session).await;
+        let told = "\nRelations: complements web-perf, web-perf enables it, requires mcp/email\n";
+        assert!(seen.contains(told), "{seen}");
+        let seen = view("email", session).await;
+        assert!(seen.contains("\nRelations: report requires it\n"), "{seen}");
+    }
+    // What is kept of a skill does not say what others have to do with it.
+    alice.delete("/v1/skills/report/relations/requires/mcp%2Femail").await.empty(204);
+    assert!(!view("mcp/email", None).await.contains("Relations"));
+    for name in ["report", "mcp%2Femail"] {
+        let loaded = alice.get(&format!("/v1/skills/{name}?peek=true")).await.ok(200);
+        assert_eq!(loaded["times_used"], if name == "report" { 4 } else { 5 }, "{loaded}");
+    }
 }
 
 /// It would stand beside what is clean, and nothing there would say whose words it is.

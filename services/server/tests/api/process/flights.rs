@@ -372,6 +372,9 @@ async fn what_is_kept_takes_one_small_statement() {
         assert_eq!(statements(path).await.last().map(String::as_str), Some(first), "{path}");
         assert_eq!(statements(path).await, [then], "{path}");
     }
+    // The relations that a model reads beside the skill come with its count.
+    let viewed = alice.tool("skill_view", json!({"name": "first"}));
+    assert_eq!(watched.statements_of(&["skills.", "counts.", "graph."], viewed).await, ["counts.count_load"]);
     // The lines of what is found were shown with the pages.
     statements("/v1/skills?q=first").await;
     assert_eq!(statements("/v1/skills?q=first").await, ["counts.check"]);
