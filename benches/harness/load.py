@@ -103,10 +103,17 @@ def postgres_seconds(instance):
         instance.postmaster = find_postmaster(instance)
     if instance.postmaster is None:
         return None
-    total = process_seconds(instance.postmaster, collected=True)
-    for child in Path(f"/proc/{instance.postmaster}/task/{instance.postmaster}/children").read_text().split():
-        total += process_seconds(child)
-    return total
+    # A backend that goes while this is read would be in neither sum, and all that it ever did in the next one.
+    while True:
+        collected, children = process_seconds(instance.postmaster, collected=True), children_of(instance.postmaster)
+        living = sum(process_seconds(child) for child in children)
+        if (collected, children) == (process_seconds(instance.postmaster, collected=True), children_of(instance.postmaster)):
+            return collected + living
+
+
+def children_of(pid):
+    """Processes that it has started and not collected."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 def find_postmaster(instance):

@@ -37,6 +37,25 @@ def samples(**of_keys):
     return kept
 
 
+class PostgresTest(unittest.TestCase):
+    """The CPU seconds of a server whose backends come and go."""
+
+    def test_a_backend_that_goes_meanwhile_is_counted_once(self):
+        living, collected_so_far = {"7": 3.0, "8": 2.0}, [1.0]
+
+        def seconds(pid, collected=False):
+            if not collected:
+                return living.get(pid, 0.0)
+            # Just behind this look 8 ends, and the postmaster collects it.
+            seen = collected_so_far[0]
+            collected_so_far[0] += living.pop("8", 0.0)
+            return seen
+
+        with mock.patch.object(load, "process_seconds", seconds), \
+                mock.patch.object(load, "children_of", lambda _: sorted(living)):
+            self.assertEqual(load.postgres_seconds(argparse.Namespace(postmaster=1)), 6.0)
+
+
 class SamplesTest(unittest.TestCase):
     def test_medians_leave_out_what_was_not_measured(self):
         kept = samples(index=[sample(100), sample(300), {**sample(200), "cpu_ms": {"service": 0.5}}])
