@@ -1,4 +1,4 @@
-//! Lines of users' indexes: those of first pages, and those that searches have shown.
+//! Lines of users' indexes: those of first pages, and those that searches have shown; and first pages as MCP hosts read them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -94,7 +94,8 @@ pub struct RenderedEntries {
     pub next_cursor: Option<String>,
 }
 
-/// Lists entries by name, as `render` makes JSON of them. The first page is kept so: hosts ask for it whenever they begin.
+/// Lists entries by name, as `render` makes JSON of them. The first page is kept so, since hosts ask for it whenever they begin:
+/// a process has one `render`.
 ///
 /// # Errors
 /// `Malformed` for a cursor that this service did not issue.

@@ -8,6 +8,7 @@ use knowhow_ops::skills::{self, Child, FileEntry, ReadFolder, RenderedEntries, S
 use rmcp::model::{
     DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, MetaObject, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
+    validate_skills,
 };
 use serde_json::Value;
 
@@ -62,6 +63,8 @@ pub(super) async fn list_skills(caller: &Caller, cursor: Option<String>) -> Resu
 
 fn render(entries: Vec<SkillEntry>) -> Result<String> {
     let skills: Vec<Skill> = entries.into_iter().map(skill).collect();
+    // The library does so with lists that it is given.
+    validate_skills(&skills).map_err(Error::internal)?;
     serde_json::to_string(&skills).map_err(Error::internal)
 }
 

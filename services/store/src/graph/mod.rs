@@ -32,7 +32,7 @@ pub(crate) use relate::outdate;
 pub use relate::{ReadState, Reading, Related, Said, Unread, list_unread, relate};
 pub use relations::list_relations;
 pub use standings::{RankedFilter, Standing, find_standing, list_ranked, list_standings};
-pub(crate) use surroundings::write_and_relate;
+pub(crate) use surroundings::write_and_list_relations;
 pub use surroundings::{Neighbour, Seen, list_surroundings};
 pub use things::list_things;
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::relations::{FADED_OUT, strength_now};
 use crate::vault::statement::Write;
 use crate::vault::value::uuids;
-use crate::vault::{Word, read, row, statement, write, write_and_read};
+use crate::vault::{Word, read, read_and_write, row, statement, write};
 use crate::{Database, Principal};
 
 /// A relation of a skill, in short. Those of tainted skills, and those that a tainted text says, are none: the words stand beside
@@ -92,20 +92,20 @@ pub async fn list_surroundings(
     Ok(read(db, principal, asked).await?.into_iter().filter_map(|row| row.seen(seen.now)).collect())
 }
 
-/// Carries out a write, and where a skill is named reads its relations behind it, in one round trip: those that somebody
-/// declared, or a text says.
+/// Carries out a write, and where a skill is named lists its relations in the same round trip: those that somebody declared, or
+/// a text says.
 ///
 /// # Errors
 /// `Unavailable`.
-pub(crate) async fn write_and_relate<W: Write>(
+pub(crate) async fn write_and_list_relations<W: Write>(
     db: &Database,
     principal: &Principal,
     statement: W,
-    of: Option<(&str, Seen)>,
+    related_to: Option<(&str, Seen)>,
 ) -> Result<(Vec<W::Row>, Vec<Neighbour>)> {
-    let Some((name, seen)) = of else { return Ok((write(db, principal, statement).await?, Vec::new())) };
+    let Some((name, seen)) = related_to else { return Ok((write(db, principal, statement).await?, Vec::new())) };
     let asked = ListNamedRelations { name: name.to_owned(), most: seen.most };
-    let (rows, found) = write_and_read(db, principal, statement, asked).await?;
+    let (found, rows) = read_and_write(db, principal, asked, statement).await?;
     Ok((rows, found.into_iter().filter_map(|row| row.seen(seen.now)).collect()))
 }
 

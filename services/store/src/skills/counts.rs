@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{LoadUse, Revisions};
 use crate::examples::Lesson;
-use crate::graph::{Neighbour, write_and_relate};
+use crate::graph::{Neighbour, write_and_list_relations};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
@@ -161,14 +161,14 @@ pub async fn count_load(
     known: KnownState<'_>,
     used: LoadUse<'_>,
 ) -> Result<Option<CountedLoad>> {
-    let (LoadUse { session, taught_since, now, .. }, of) = (used, used.relations_of(known.name));
+    let (LoadUse { session, taught_since, now, .. }, related_to) = (used, used.relations_of(known.name));
     let KnownState { id: SkillId(skill), version, stamp, .. } = known;
     let Some(session) = session else {
         let (mut counted, relations) =
-            write_and_relate(db, principal, CountLoad { skill, now, stamp, version }, of).await?;
+            write_and_list_relations(db, principal, CountLoad { skill, now, stamp, version }, related_to).await?;
         return Ok(counted.pop().map(|count| CountedLoad { count, lesson: None, relations }));
     };
     let load = CountLoadInSession { skill, now, session, taught_since, stamp, version };
-    let (mut counted, relations) = write_and_relate(db, principal, load, of).await?;
+    let (mut counted, relations) = write_and_list_relations(db, principal, load, related_to).await?;
     Ok(counted.pop().map(|(count, lesson)| CountedLoad { count, lesson, relations }))
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{SkillKey, SkillRow, SkillState};
 use crate::examples::Lesson;
-use crate::graph::{Neighbour, Seen, write_and_relate};
+use crate::graph::{Neighbour, Seen, write_and_list_relations};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, starters};
 
@@ -174,15 +174,15 @@ async fn load_once(
     name: &str,
     used: LoadUse<'_>,
 ) -> Result<Option<(Loaded, bool)>> {
-    let (LoadUse { session, taught_since, now, .. }, of) = (used, used.relations_of(name));
+    let (LoadUse { session, taught_since, now, .. }, related_to) = (used, used.relations_of(name));
     let Some(session) = session else {
-        let (mut found, relations) = write_and_relate(db, principal, Load { name, now }, of).await?;
+        let (mut found, relations) = write_and_list_relations(db, principal, Load { name, now }, related_to).await?;
         return Ok(found
             .pop()
             .map(|((skill, used), standing)| (Loaded { relations, ..loaded(skill, used, &standing) }, standing.lent)));
     };
     let load = LoadInSession { name, now, session, taught_since };
-    let (mut found, relations) = write_and_relate(db, principal, load, of).await?;
+    let (mut found, relations) = write_and_list_relations(db, principal, load, related_to).await?;
     Ok(found.pop().map(|((skill, used), (lesson, standing))| {
         (Loaded { lesson, relations, ..loaded(skill, used, &standing) }, standing.lent)
     }))

@@ -32,6 +32,11 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
+    /// Of each of so many statements that are sent together: all of them take no longer than one may.
+    pub(super) fn shared_by(self, statements: usize) -> Self {
+        Self { statement: self.statement / u32::try_from(statements).unwrap_or(u32::MAX), ..self }
+    }
+
     /// For the answer to one message.
     pub(crate) fn answer(self) -> Duration {
         self.statement + GRACE

@@ -3,7 +3,7 @@
 //!
 //! A statement of the pipeline is declared once, with the types of its parameters and columns ([`mod@statement`]). One that
 //! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
-//! changes something by [`pipeline::write`], or by [`pipeline::write_and_read`] with a reading behind it.
+//! changes something by [`pipeline::write`], or by [`pipeline::read_and_write`] with a reading before it.
 
 pub(crate) mod ahead;
 mod bounds;
@@ -27,6 +27,6 @@ mod whereabouts;
 pub(crate) mod word;
 pub(crate) mod write_tx;
 
-pub(crate) use pipeline::{read, write, write_and_read};
+pub(crate) use pipeline::{read, read_and_write, write};
 pub(crate) use statement::{parameters, row, statement};
 pub(crate) use word::Word;

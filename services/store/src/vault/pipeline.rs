@@ -1,5 +1,5 @@
 //! One statement in one round trip: BEGIN with the caller's context, the prepared statement and COMMIT are on the wire
-//! before the first answer.
+//! before the first answer. A write may have a statement before it that reads.
 //!
 //! A write here locks its rows no longer than the statement runs, so it takes no place in the user's line
 //! ([`super::line`]).
@@ -38,15 +38,16 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
     read_rows::<S>(&rows)
 }
 
-/// Runs a statement that changes something, and one behind it that reads, in one transaction. Nothing is kept where either fails.
-pub(crate) async fn write_and_read<W: Write, R: Read>(
+/// Runs a statement that reads, and behind it one that changes something, in one transaction. Nothing is changed where Postgres
+/// refuses either.
+pub(crate) async fn read_and_write<R: Read, W: Write>(
     db: &Database,
     principal: &Principal,
-    write: W,
     read: R,
-) -> Result<(Vec<W::Row>, Vec<R::Row>)> {
-    let [written, found] = run(db, principal, durability::<W>(), [Asked::of(&write), Asked::of(&read)]).await?;
-    Ok((read_rows::<W>(&written)?, read_rows::<R>(&found)?))
+    write: W,
+) -> Result<(Vec<R::Row>, Vec<W::Row>)> {
+    let [found, written] = run(db, principal, durability::<W>(), [Asked::of(&read), Asked::of(&write)]).await?;
+    Ok((read_rows::<R>(&found)?, read_rows::<W>(&written)?))
 }
 
 /// How a transaction is begun that makes this write as durable as it is to be.
@@ -69,7 +70,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Runs statements in one transaction, in their order. It is told of, and waited for, by the name of the first.
+/// Runs statements in one transaction, in their order: a write comes last, as it locks rows. Logs tell of them by the name of the
+/// last.
 async fn run<const N: usize>(
     db: &Database,
     principal: &Principal,
@@ -77,11 +79,11 @@ async fn run<const N: usize>(
     mut asked: [Asked<'_>; N],
 ) -> Result<[Vec<Row>; N]> {
     let (since, at) = (Instant::now(), db.of(principal));
-    let first = asked[0].sql;
-    let _span = trace::wait_for(name_of(first));
+    let last = asked[N - 1].sql;
+    let _span = trace::wait_for(name_of(last));
     let (tenant, user) = (principal.tenant(), principal.user()?);
     let _place = line::STATEMENTS.take(tenant, user, at.patience.statement).await?;
-    let limits = at.patience.limits(since);
+    let limits = at.patience.shared_by(N).limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
     for Asked { values, .. } in &mut asked {
         values.splice(0..0, [&tenant.0 as &(dyn ToSql + Sync), &user.0]);
@@ -89,20 +91,20 @@ async fn run<const N: usize>(
     let longest = at.patience.for_connection(since);
     let _turn = at.room.enter(Kind::Reads, tenant, longest).await?;
     let longest = at.patience.for_connection(since);
-    let lease = within(first, longest, Lease::take(&at.reads)).await?;
+    let lease = within(last, longest, Lease::take(&at.reads)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers. Where Postgres refuses it, as that of a tenant
     // that is being moved, the other answers are awaited too, and the connection is used again.
     let client = lease.client();
     let began = async { Ok(client.batch_execute(&begin).await) };
     let answered = async { Ok(send(client, &asked).await) };
     let (began, Answered { rows, is_over }) =
-        try_join(within(first, longest, began), within(first, at.patience.answer(), answered)).await?;
+        try_join(within(last, longest, began), within(last, at.patience.answer(), answered)).await?;
     if is_over {
         lease.give_back();
     }
     began.map_err(refuse_read)?;
     let micros = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-    tracing::debug!(statement = name_of(first), elapsed_us = micros, "answered");
+    tracing::debug!(statement = name_of(last), elapsed_us = micros, "answered");
     rows.map_err(refuse_read)?.try_into().map_err(|_| Error::internal("rows of each statement"))
 }
 

@@ -68,7 +68,7 @@ async fn a_transaction_that_reads_is_read_only() {
     db.close().await;
 }
 
-/// One connection and one round trip; and where the relations cannot be read, nothing is counted and the connection is of use.
+/// One connection, one round trip and the time of one statement; where the relations cannot be read, nothing is counted.
 #[tokio::test]
 async fn a_load_with_relations_is_one_transaction() {
     with_database(async |place| {
@@ -77,9 +77,10 @@ async fn a_load_with_relations_is_one_transaction() {
         save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
         let used = skills::LoadUse { session: None, taught_since: None, relations: Some(3), now: now() };
         let key = named("plan-meeting");
-        let wire = Wire::to(&place.login_url);
+        let wire = Wire::watching(&place.login_url, "SET LOCAL statement_timeout = 30000;");
         let db = open(&wire.url, 1, 1);
         skills::load(&db, &alice, &key, used).await.unwrap();
+        assert_eq!(wire.seen(), 1);
         let (flights, loaded) = wire.count(skills::load(&db, &alice, &key, used)).await;
         assert_eq!((flights, loaded.unwrap().unwrap().times_used), (1, 2));
         place.run("alter view trusted_relations rename to elsewhere").await;
