@@ -4,6 +4,8 @@ import os
 import time
 
 LOAD, SPREAD = 0.5, 0.15
+# By what share a line may seem to take more CPU than there is: it is counted a little longer than the line is timed.
+BEYOND = 0.05
 PATIENCE_SECONDS, LOOK_EVERY = 240, 5
 
 
@@ -21,9 +23,9 @@ def wait_for_quiet(say, load=lambda: os.getloadavg()[0], sleep=time.sleep):
     return load()
 
 
-def disturbances(load_average, samples):
+def disturbances(load_average, samples, cores=os.cpu_count()):
     """What speaks against the figures of a run; nothing for a quiet one. Lines of JWT only do the same work in each round, so how
-    far they lie apart is the machine's doing."""
+    far they lie apart is the machine's doing. More CPU than there is was counted wrongly."""
     found = []
     if load_average > LOAD:
         found.append(f"the load average was {load_average:.2f} at the start (at most {LOAD})")
@@ -35,4 +37,6 @@ def disturbances(load_average, samples):
         repeated = sum(samples.values(key, "repeated"))
         if repeated:
             found.append(f"{key} had requests refused, and was measured again: {repeated} x")
+        if samples.most_cores(key) > cores * (1 + BEYOND):
+            found.append(f"{key} was told of {samples.most_cores(key):.1f} cores, of which there are {cores}")
     return found

@@ -33,6 +33,11 @@ class Samples:
         rates = self.values(key, "rate")
         return (max(rates) - min(rates)) / statistics.median(rates) if len(rates) > 1 else 0.0
 
+    def most_cores(self, key):
+        """Cores that service, Postgres and load generator kept busy in the round that took most; 0 where that is not known."""
+        busy = [sample.get("rate", 0) * sum(filter(None, sample.get("cpu_ms", {}).values())) / 1000 for sample in self.all.get(key, [])]
+        return max(busy, default=0.0)
+
     def with_vector(self):
         """Share of the turns in haste that went with their message's vector; None where they were not measured."""
         requests = self.median("turn_deadline", "requests")

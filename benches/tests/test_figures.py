@@ -104,6 +104,11 @@ class QuietTest(unittest.TestCase):
         self.assertIn("0.60", found[0])
         self.assertIn("jwt_load", found[1])
 
+    def test_more_cpu_than_there_is_was_counted_wrongly(self):
+        right, wrong = samples(raw=[sample(6000, 0.1, 0.2)]), samples(raw=[sample(6000, 0.1, 0.2), sample(6000, 0.1, 0.35)])
+        self.assertEqual(disturbances(0.5, right, 2), [])
+        self.assertEqual(disturbances(0.5, wrong, 2), ["raw was told of 2.8 cores, of which there are 2"])
+
     def test_a_measurement_with_a_few_refusals_is_repeated_and_that_is_told(self):
         answers = iter([load.Refused("turn", {"status": 6, "requests": 3422, "socket": 0}), sample(100)])
 
