@@ -4,7 +4,6 @@ use std::mem;
 use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, manifest};
-use knowhow_store::examples::Lesson;
 use knowhow_store::graph::Neighbour;
 use knowhow_store::skills::{self, Count, CountedLoad, LoadUse, SkillKey};
 
@@ -108,23 +107,15 @@ async fn find_and_count(ctx: &Ctx, asked: &str, used: Option<LoadUse<'_>>) -> Re
         read(ctx, key, used).await
     })
     .await?;
-    let Counted { skill, count, lesson, relations } = found.item;
+    let (skill, CountedLoad { count, lesson, relations }) = found.item;
     if let Some(lesson) = lesson {
         learn_later(ctx, vec![skill.skill.id], lesson);
     }
     Ok((SkillAnswer { skill, count, moved_from: found.moved_from }, relations))
 }
 
-/// What one load has brought.
-struct Counted {
-    skill: Arc<KeptSkill>,
-    count: Count,
-    lesson: Option<Lesson>,
-    relations: Vec<Neighbour>,
-}
-
 /// Counts a load of a skill that this process keeps; `None`, and nothing counted, where it keeps none that is current.
-async fn count_kept(ctx: &Ctx, name: &str, used: LoadUse<'_>) -> Result<Option<Counted>> {
+async fn count_kept(ctx: &Ctx, name: &str, used: LoadUse<'_>) -> Result<Option<(Arc<KeptSkill>, CountedLoad)>> {
     let kept = &ctx.app.catalogues.answers.skills;
     let Some(skill) = kept.find(ctx, name) else { return Ok(None) };
     let Some(known) = skill.known_state() else { return Ok(None) };
@@ -132,13 +123,12 @@ async fn count_kept(ctx: &Ctx, name: &str, used: LoadUse<'_>) -> Result<Option<C
         kept.note_moved(ctx, name);
         return Ok(None);
     };
-    let CountedLoad { count, lesson, relations } = counted;
-    skill.note_count(count);
-    Ok(Some(Counted { skill, count, lesson, relations }))
+    skill.note_count(counted.count);
+    Ok(Some((skill, counted)))
 }
 
 /// Reads a skill, and counts that where there is a use to count.
-async fn read(ctx: &Ctx, key: &SkillKey, used: Option<LoadUse<'_>>) -> Result<Counted> {
+async fn read(ctx: &Ctx, key: &SkillKey, used: Option<LoadUse<'_>>) -> Result<(Arc<KeptSkill>, CountedLoad)> {
     let loaded = match used {
         Some(used) => skills::load(&ctx.app.db, &ctx.principal, key, used).await?,
         None => skills::peek(&ctx.app.db, &ctx.principal, key).await?,
@@ -147,7 +137,8 @@ async fn read(ctx: &Ctx, key: &SkillKey, used: Option<LoadUse<'_>>) -> Result<Co
     let (lesson, relations) = (loaded.lesson.take(), mem::take(&mut loaded.relations));
     let skill = Arc::new(KeptSkill::read(loaded));
     ctx.app.catalogues.answers.skills.keep(ctx, &*skill.skill.name, skill.clone());
-    Ok(Counted { count: skill.count(), skill, lesson, relations })
+    let counted = CountedLoad { count: skill.count(), lesson, relations };
+    Ok((skill, counted))
 }
 
 /// Reads SKILL.md byte for byte.

@@ -25,7 +25,7 @@ const SKILL_MD: &str = "SKILL.md";
 const MARKDOWN: &str = "text/markdown";
 
 /// One skill with all its files, those of the skills in its folder included.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct SkillEntry {
     /// URI of its SKILL.md.
     pub uri: String,
