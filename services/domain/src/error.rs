@@ -50,6 +50,9 @@ pub enum Error {
     /// The credential is good but lacks this scope or role (403).
     #[error("this needs the scope or role '{0}', which the credential does not carry")]
     Forbidden(&'static str),
+    /// The credential is good, but the caller must not do this with any scope (403).
+    #[error("{0}")]
+    Denied(&'static str),
     /// The credential is good, and whom it stands for has been suspended (403).
     #[error("the {what} is suspended: {reason}")]
     Suspended {
@@ -156,7 +159,7 @@ impl Error {
         match self {
             Self::Malformed(_) => "malformed",
             Self::Unauthenticated(_) => "unauthenticated",
-            Self::Forbidden(_) => "forbidden",
+            Self::Forbidden(_) | Self::Denied(_) => "forbidden",
             Self::Suspended { what: "user", .. } => "user-suspended",
             Self::Suspended { .. } => "tenant-suspended",
             Self::NotFound { .. } => "not-found",

@@ -92,19 +92,21 @@ pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Issu
     .map_err(refuse)
 }
 
-/// Removes an issuer: its tokens stop working within a second.
+/// Removes an issuer, whose tokens stop working within a second, and returns its `iss`.
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn delete(tx: &mut TenantTx, id: IssuerId, now: DateTime<Utc>) -> Result<()> {
+pub async fn delete(tx: &mut TenantTx, id: IssuerId, now: DateTime<Utc>) -> Result<String> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    let gone = sqlx::query!(
+    let gone = sqlx::query_scalar!(
         "-- issuers.delete
         with gone as (
             delete from issuers where tenant_id = $1 and issuer_id = $3 returning iss
+        ), noted as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+            select $1, $2, $4, $5, $6, 'issuer.delete', iss from gone
         )
-        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-        select $1, $2, $4, $5, $6, 'issuer.delete', iss from gone",
+        select iss from gone",
         tenant,
         user,
         id.0,
@@ -112,11 +114,10 @@ pub async fn delete(tx: &mut TenantTx, id: IssuerId, now: DateTime<Utc>) -> Resu
         now,
         actor
     )
-    .execute(tx.conn())
+    .fetch_optional(tx.conn())
     .await
-    .map_err(refuse)?
-    .rows_affected();
-    if gone == 0 { Err(Error::not_found("issuer")) } else { Ok(()) }
+    .map_err(refuse)?;
+    gone.ok_or_else(|| Error::not_found("issuer"))
 }
 
 /// Whose keys cannot be had now, and why, each in a sentence: of all tenants, for the operator. Callers are

@@ -82,10 +82,15 @@ pub async fn list_issuers(ctx: &Ctx, page: &PageQuery) -> Result<Page<Issuer>> {
 /// Removes an issuer; its tokens stop working within a second.
 ///
 /// # Errors
-/// `Forbidden`, `NotFound`.
+/// `Forbidden`, `NotFound`; `Denied` for the issuer of the token that calls.
 pub async fn delete_issuer(ctx: &Ctx, id: IssuerId) -> Result<()> {
     let mut tx = begin(ctx).await?;
-    issuers::delete(&mut tx, id, ctx.now()).await?;
+    let iss = issuers::delete(&mut tx, id, ctx.now()).await?;
+    if ctx.principal.issuer() == Some(iss.as_str()) {
+        let reason =
+            "the token that you call with is of this issuer: remove it with an API key or with a token of another one";
+        return Err(Error::Denied(reason));
+    }
     tx.commit().await?;
     ctx.app.gate.state().forget_tenants();
     Ok(())

@@ -72,7 +72,7 @@ pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
 /// How long the key before works on.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schema(example = json!({"overlap_hours": 24}))]
+#[schema(example = json!({}))]
 pub struct RotateKey {
     /// Hours in which both keys work; 0 ends the one before at once.
     #[schema(minimum = 0, maximum = 720, default = 24)]
@@ -130,8 +130,14 @@ pub async fn list_keys(ctx: &Ctx, page: &PageQuery) -> Result<Page<ApiKey>> {
 /// Revokes a key; it stops working within a second.
 ///
 /// # Errors
-/// `Forbidden`, `NotFound`.
+/// `Forbidden`, `NotFound`; `Denied` for the key that calls.
 pub async fn revoke_key(ctx: &Ctx, id: KeyId) -> Result<()> {
+    ctx.principal.require_admin()?;
+    if ctx.principal.key() == Some(id) {
+        let reason =
+            "this is the key that you call with: revoke it with another credential, or rotate it with overlap_hours 0";
+        return Err(Error::Denied(reason));
+    }
     let mut tx = begin(ctx).await?;
     keys::revoke(&mut tx, id, ctx.now()).await?;
     tx.commit().await

@@ -15,7 +15,6 @@ use crate::Ctx;
 /// Why somebody is suspended.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"reason": "the invoice of May is open"}))]
 pub struct Suspend {
     /// It is told to whoever is refused, and kept in the audit log.
     #[schema(min_length = 8, max_length = 200)]
@@ -26,13 +25,14 @@ pub struct Suspend {
 /// one. Nothing of the user is lost, and admins see it still.
 ///
 /// # Errors
-/// `Forbidden`, `NotFound`; `Malformed` for the reason, and for oneself: a tenant's only admin could not take that back.
+/// `Forbidden`, `NotFound`; `Malformed` for the reason; `Denied` for the user who calls, because a tenant's only admin could not undo that.
 pub async fn suspend_user(ctx: &Ctx, external_id: &str, input: &Suspend) -> Result<User> {
-    let reason = check_reason(&input.reason)?;
-    // A key acts for the user, and goes on without.
+    ctx.principal.require_admin()?;
+    // A key acts for the user and works on if the user is suspended.
     if ctx.principal.external_id() == Some(external_id) && !ctx.principal.is_backend() {
-        return Err(Error::Malformed("nobody suspends themselves; another admin can".into()));
+        return Err(Error::Denied("you cannot suspend yourself; another admin can"));
     }
+    let reason = check_reason(&input.reason)?;
     set_user(ctx, external_id, Some(reason)).await
 }
 

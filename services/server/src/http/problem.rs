@@ -75,7 +75,7 @@ impl ApiError {
         match &self.error {
             Error::Malformed(_) => StatusCode::BAD_REQUEST,
             Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
-            Error::Forbidden(_) | Error::Suspended { .. } => StatusCode::FORBIDDEN,
+            Error::Forbidden(_) | Error::Denied(_) | Error::Suspended { .. } => StatusCode::FORBIDDEN,
             Error::NotFound { .. } => StatusCode::NOT_FOUND,
             Error::VersionConflict { .. } if self.precondition => StatusCode::PRECONDITION_FAILED,
             Error::AmbiguousName { .. } | Error::Conflict { .. } | Error::VersionConflict { .. } => {

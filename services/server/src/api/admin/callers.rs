@@ -54,7 +54,7 @@ pub(crate) async fn list_issuers(ctx: AdminCaller, page: Query<PageQuery>) -> Re
 
 /// Remove an issuer
 ///
-/// Its tokens stop working within a second.
+/// Its tokens stop working within a second. The issuer of the token that calls cannot be removed with it: 403.
 #[utoipa::path(
     operation_id = "delete_issuer",
     tag = "admin",
@@ -144,7 +144,7 @@ pub(crate) async fn rotate_key(
 
 /// Revoke an API key
 ///
-/// It stops working within a second, for good.
+/// It stops working within a second, for good. A key cannot revoke itself: 403.
 #[utoipa::path(
     operation_id = "revoke_key",
     tag = "admin",

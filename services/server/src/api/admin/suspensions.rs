@@ -12,12 +12,12 @@ use crate::http::{AdminCaller, ApiError, JsonBody, WriteProblems, json};
 /// Suspend a user
 ///
 /// Within a second every process answers the user's requests with 403 `user-suspended` and the reason, over REST and MCP. The user's
-/// jobs wait and are not lost. Admins still see what is the user's, export it and erase it. No admin suspends themselves.
+/// jobs wait and are not lost. Admins still see what is the user's, export it and erase it. Admins cannot suspend themselves: 403.
 #[utoipa::path(
     operation_id = "suspend_user",
     tag = "admin",
     params(
-        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
         TenantQuery
     ),
     request_body = Suspend,
@@ -43,7 +43,7 @@ pub(crate) async fn suspend_user(
     operation_id = "resume_user",
     tag = "admin",
     params(
-        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
         TenantQuery
     ),
     responses(
@@ -64,8 +64,9 @@ pub(crate) async fn resume_user(ctx: AdminCaller, external_id: Path<String>) -> 
 #[utoipa::path(
     operation_id = "suspend_tenant",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     params(
-        ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
+        ("slug" = String, Path, description = "The tenant's slug", max_length = 64)
     ),
     request_body = Suspend,
     responses(
@@ -89,8 +90,9 @@ pub(crate) async fn suspend_tenant(
 #[utoipa::path(
     operation_id = "resume_tenant",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     params(
-        ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
+        ("slug" = String, Path, description = "The tenant's slug", max_length = 64)
     ),
     responses(
         (status = 200, description = "Let in again", body = Tenant),

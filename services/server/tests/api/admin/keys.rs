@@ -82,6 +82,43 @@ async fn a_revoked_key_dies() {
 }
 
 #[tokio::test]
+async fn a_key_does_not_revoke_itself() {
+    let world = World::new().await;
+    let make = async |name: &str| {
+        let key = world.admin.post("/v1/admin/keys", json!({"name": name, "scopes": ["admin"]})).await.ok(201);
+        (
+            format!("/v1/admin/keys/{}", key["id"].as_str().unwrap()),
+            world.anonymous.with_token(key["secret"].as_str().unwrap()),
+        )
+    };
+    let ((one, by_one), (two, by_two)) = (make("one").await, make("two").await);
+    let problem = by_one.delete(&one).await.refused(403, "forbidden");
+    assert!(problem["detail"].as_str().unwrap().starts_with("this is the key that you call with"), "{problem}");
+    by_one.get("/v1/admin/keys").await.ok(200);
+    by_one.delete(&two).await.empty(204);
+    poll_async("the key to die", async || (by_two.get("/v1/admin/keys").await.status == 401).then_some(())).await;
+    // It is replaced instead, at once.
+    let next = by_one.post(&format!("{one}/rotate"), json!({"overlap_hours": 0})).await.ok(201);
+    world.anonymous.with_token(next["secret"].as_str().unwrap()).get("/v1/admin/keys").await.ok(200);
+}
+
+#[tokio::test]
+async fn an_issuer_is_not_removed_with_its_own_token() {
+    let world = World::new().await;
+    let World { admin, operator, slug, .. } = &world;
+    let issuers = admin.get("/v1/admin/issuers").await.ok(200);
+    let path = format!("/v1/admin/issuers/{}", issuers["items"][0]["id"].as_str().unwrap());
+    let problem = admin.delete(&path).await.refused(403, "forbidden");
+    assert!(problem["detail"].as_str().unwrap().contains("is of this issuer"), "{problem}");
+    assert_eq!(admin.get("/v1/admin/issuers").await.ok(200), issuers);
+    let log = admin.get("/v1/admin/audit?action=issuer.delete").await.ok(200);
+    assert_eq!(log["items"], json!([]), "what is refused is not noted as done");
+    let key = admin.post("/v1/admin/keys", json!({"name": "k", "scopes": ["admin"]})).await.ok(201);
+    world.anonymous.with_token(key["secret"].as_str().unwrap()).delete(&path).await.empty(204);
+    operator.delete(&format!("{path}?tenant={slug}")).await.refused(404, "not-found");
+}
+
+#[tokio::test]
 async fn an_expired_key_dies() {
     let world = World::new().await;
     let soon = std::time::SystemTime::now() + std::time::Duration::from_millis(1500);

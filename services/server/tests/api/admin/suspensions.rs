@@ -150,7 +150,7 @@ async fn suspending_is_refused_and_kept_apart() {
     }
     bob.put(user, json!({"reason": WHY})).await.refused(403, "forbidden");
     let own = admin.put("/v1/admin/users/anna-admin/suspension", json!({"reason": WHY})).await;
-    assert_eq!(own.refused(400, "malformed")["detail"], "nobody suspends themselves; another admin can");
+    assert_eq!(own.refused(403, "forbidden")["detail"], "you cannot suspend yourself; another admin can");
     let key = admin.post("/v1/admin/keys", json!({"name": "desk", "scopes": ["admin"]})).await.ok(201);
     let desk = admin.with_token(key["secret"].as_str().unwrap());
     let of_tenant = format!("{user}?tenant={slug}");

@@ -26,7 +26,8 @@ impl Gate {
             user: None,
             scopes: [Scope::Admin].into_iter().collect(),
             operator: true,
-            backend: false,
+            key: None,
+            issuer: None,
             actor: Actor::of(Caller::Shell.name(None)),
             starters_release: None,
         })
@@ -41,7 +42,7 @@ impl Gate {
     pub async fn user_at_shell(&self, slug: &str, external_id: &str) -> Result<Principal> {
         let tenant = self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
         let (external_id, scopes) = (Some(Arc::from(external_id)), Scopes::of_user());
-        self.admit(Bearer { tenant, external_id, key: None, scopes, caller: Caller::Shell }).await
+        self.admit(Bearer { tenant, external_id, key: None, issuer: None, scopes, caller: Caller::Shell }).await
     }
 
     /// Finds or makes the user of a credential that was verified.
@@ -51,7 +52,7 @@ impl Gate {
     /// tenant may have no more users; `Unavailable`.
     pub async fn admit(&self, bearer: Bearer) -> Result<Principal> {
         let operator = bearer.is_operator();
-        let Bearer { tenant, external_id, key, scopes, caller } = bearer;
+        let Bearer { tenant, external_id, key, issuer, scopes, caller } = bearer;
         if !operator {
             refuse_suspended("tenant", tenant.suspended.as_deref())?;
         }
@@ -68,8 +69,8 @@ impl Gate {
         };
         let id = user.as_ref().map(|(id, _)| id.to_string());
         let actor = Actor { stored: caller.name(id.as_deref()).into(), shown };
-        let (erasures, backend) = (tenant.erasures, key.is_some());
-        Ok(Principal { tenant, user, scopes, operator, backend, actor, starters_release, erasures })
+        let erasures = tenant.erasures;
+        Ok(Principal { tenant, user, scopes, operator, key, issuer, actor, starters_release, erasures })
     }
 
     /// Whose job a worker has claimed: its user, with all that a user may do. `None` where the user or the tenant is gone,
@@ -96,7 +97,8 @@ impl Gate {
             user: Some((user, external_id.into())),
             scopes: Scopes::of_user(),
             operator: false,
-            backend: false,
+            key: None,
+            issuer: None,
             actor: Actor::of(format!("job:{}", claimed.task())),
             starters_release,
         }))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use knowhow_domain::{KeyId, Scopes, TenantId, TenantSettings};
+use knowhow_domain::{KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
 
 use crate::credential::Claims;
 use crate::vault::gate::KnownTenant;
@@ -12,6 +12,8 @@ pub struct Bearer {
     pub(super) tenant: Arc<KnownTenant>,
     pub(super) external_id: Option<Arc<str>>,
     pub(super) key: Option<KeyId>,
+    /// Place of the token's issuer in the tenant's list.
+    pub(super) issuer: Option<usize>,
     pub(super) scopes: Scopes,
     pub(super) caller: Caller,
 }
@@ -20,6 +22,11 @@ impl Bearer {
     /// The tenant that the credential is of.
     pub fn tenant(&self) -> TenantId {
         self.tenant.id
+    }
+
+    /// Slug of that tenant; empty for an operator who names none.
+    pub fn tenant_slug(&self) -> &str {
+        &self.tenant.slug
     }
 
     /// Quotas and switches of that tenant.
@@ -35,6 +42,14 @@ impl Bearer {
     /// The API key that it is.
     pub fn key(&self) -> Option<KeyId> {
         self.key
+    }
+
+    /// Refuses if `scope` is missing.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, scope: Scope) -> Result<()> {
+        self.scopes.require(scope)
     }
 
     /// Whether an operator of the deployment calls.
@@ -74,9 +89,11 @@ impl Caller {
     }
 }
 
-pub(super) fn by_claims(tenant: Arc<KnownTenant>, claims: &Claims) -> Bearer {
+/// The user of a token of the issuer at this place in the tenant's list.
+pub(super) fn by_claims(tenant: Arc<KnownTenant>, issuer: usize, claims: &Claims) -> Bearer {
     Bearer {
         tenant,
+        issuer: Some(issuer),
         external_id: Some(claims.sub.as_str().into()),
         key: None,
         scopes: scopes_of(claims),

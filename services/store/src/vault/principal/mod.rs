@@ -8,7 +8,7 @@ mod verify;
 
 use std::sync::Arc;
 
-use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
+use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
 use crate::vault::gate::{KnownTenant, TenantLibrary};
 use crate::vault::place::PlaceId;
@@ -38,7 +38,9 @@ pub struct Principal {
     user: Option<(UserId, Arc<str>)>,
     scopes: Scopes,
     operator: bool,
-    backend: bool,
+    key: Option<KeyId>,
+    /// Place of the token's issuer in the tenant's list.
+    issuer: Option<usize>,
     actor: Actor,
     starters_release: Option<Arc<[u8]>>,
     /// Erasures that the tenant was known to have had when this caller was recognised.
@@ -93,7 +95,18 @@ impl Principal {
 
     /// Whether an API key calls, so an agent's backend and not the user.
     pub fn is_backend(&self) -> bool {
-        self.backend
+        self.key.is_some()
+    }
+
+    /// The API key that calls.
+    pub fn key(&self) -> Option<KeyId> {
+        self.key
+    }
+
+    /// The `iss` of the token that calls.
+    pub fn issuer(&self) -> Option<&str> {
+        let issuer = self.tenant.issuers.get(self.issuer?)?;
+        Some(&issuer.iss)
     }
 
     /// Which release of the starter skills the user was last seen with.
@@ -122,7 +135,7 @@ impl Principal {
     /// `Unavailable`; `NotFound` where the tenant is gone.
     pub async fn refreshed(&self, gate: &Gate) -> Result<Self> {
         let tenant = gate.fresh_tenant(self.tenant_slug()).await?.ok_or_else(|| Error::not_found("tenant"))?;
-        Ok(Self { tenant, ..self.clone() })
+        Ok(Self { tenant, issuer: None, ..self.clone() })
     }
 
     /// Refuses where `scope` is missing.
@@ -196,7 +209,7 @@ impl Principal {
             known => known,
         };
         let tenant = known.ok_or_else(|| Error::not_found("tenant"))?;
-        Ok(Self { tenant, user: None, starters_release: None, ..self.clone() })
+        Ok(Self { tenant, user: None, issuer: None, starters_release: None, ..self.clone() })
     }
 }
 

@@ -65,6 +65,7 @@ impl Gate {
             tenant: key.tenant.clone(),
             external_id: on_behalf_of.map(Arc::from),
             key: Some(key.id),
+            issuer: None,
             scopes: key.scopes,
             caller: Caller::Key(prefix.into()),
         })
@@ -103,7 +104,8 @@ impl Gate {
         // Answers as for a wrong signature, so that a caller without a token cannot find out the names of tenants.
         let unknown = || Error::from(TokenError::Signature);
         let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
-        let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
+        let place = tenant.issuers.iter().position(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
+        let issuer = tenant.issuers.get(place).ok_or_else(unknown)?;
         let verified = verify_at(resource, token, issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
             // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
             // answer that the keys are out of reach; the log tells the people who run the service.
@@ -114,7 +116,7 @@ impl Gate {
             | TokenError::Unavailable => unknown(),
             after => after.into(),
         })?;
-        let bearer = by_claims(tenant.clone(), &verified.claims);
+        let bearer = by_claims(tenant.clone(), place, &verified.claims);
         if let Some(id) = id {
             self.state.tokens.keep(id, verified, issuer);
         }
@@ -125,12 +127,13 @@ impl Gate {
     async fn by_kept_token(&self, id: TokenId) -> Result<Option<Bearer>> {
         let Some(kept) = self.state.tokens.get(id) else { return Ok(None) };
         let Some(tenant) = self.tenant(&kept.claims().tid).await? else { return Ok(None) };
-        let issuer = tenant.issuers.iter().find(|issuer| issuer.iss == kept.claims().iss);
-        let Some(issuer) = issuer else { return Ok(None) };
+        let mut issuers = tenant.issuers.iter().enumerate();
+        let issuer = issuers.find(|(_, issuer)| issuer.iss == kept.claims().iss);
+        let Some((place, issuer)) = issuer else { return Ok(None) };
         if !kept.is_good_for(issuer, &self.state.jwks).await {
             return Ok(None);
         }
-        Ok(Some(by_claims(tenant.clone(), kept.claims())))
+        Ok(Some(by_claims(tenant.clone(), place, kept.claims())))
     }
 
     async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Bearer> {
@@ -153,6 +156,7 @@ impl Gate {
             tenant,
             external_id: None,
             key: None,
+            issuer: None,
             scopes: [Scope::Admin].into_iter().collect(),
             caller: Caller::Operator(claims.sub.as_str().into()),
         })
