@@ -23,10 +23,10 @@ const EXCERPT: Excerpt = Excerpt { messages: 400, characters: MESSAGE_CHARS as i
 #[into_params(parameter_in = Query)]
 pub struct ListConversations {
     /// Words to look for, in any of their forms; the best come first, in one page.
-    #[param(min_length = 1, max_length = 4096, example = "invoices")]
+    #[param(min_length = 1, max_length = 4096)]
     pub q: Option<String>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of items to return; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]

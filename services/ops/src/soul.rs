@@ -14,7 +14,6 @@ use crate::review::{Whose, reach_user};
 /// How the user wants the agent to be.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"text": "Be brief. Call me Sam."}))]
 pub struct PutSoul {
     /// The whole text; an empty one takes the overlay away.
     #[schema(max_length = 8000)]

@@ -13,7 +13,6 @@ use crate::{Ctx, follow_up};
 /// Why a skill is put back.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"reason": "deleted by mistake, ticket 4711"}))]
 pub struct Restore {
     /// The archive entry's id: of the path, not of the body.
     #[serde(skip)]

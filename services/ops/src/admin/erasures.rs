@@ -15,7 +15,6 @@ use crate::page::{Page, PageQuery, rows_for};
 /// Why a user may not be erased.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"reason": "litigation 2026-17"}))]
 pub struct HoldUser {
     /// For the audit log; it should name nobody.
     #[schema(min_length = 8, max_length = 200)]
@@ -27,7 +26,7 @@ pub struct HoldUser {
 #[into_params(parameter_in = Query)]
 pub struct EraseQuery {
     /// For the audit log and the ledger, which are kept; it should name nobody.
-    #[param(min_length = 8, max_length = 200, example = "asked for by the user")]
+    #[param(min_length = 8, max_length = 200)]
     pub reason: String,
     /// Only the user of this id, as `GET /v1/admin/users/{external_id}` shows it. A request that is sent again is then never about a
     /// new user of the same name.

@@ -20,9 +20,6 @@ use crate::{Ctx, compute};
 /// A skill to give to all users of the tenant.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({
-    "skill_md": "---\nname: plan-meeting\ndescription: Schedule meetings. Use when people are to meet.\n---\n\n1. Find free slots.\n"
-}))]
 pub struct PutStarterSkill {
     /// Its name: of the path, not of the body.
     #[serde(skip)]

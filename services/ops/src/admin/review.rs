@@ -15,7 +15,6 @@ use crate::skills::VersionDetail;
 /// Why a version is approved.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"reason": "read it; the steps are those of our own handbook"}))]
 pub struct Approve {
     /// The skill's id: of the path.
     #[serde(skip)]
@@ -41,7 +40,7 @@ pub struct ReviewVersion {
     #[param(ignore)]
     pub version: i32,
     /// For the audit log.
-    #[param(min_length = 8, max_length = 200, example = "review of tainted skills")]
+    #[param(min_length = 8, max_length = 200)]
     pub reason: String,
 }
 

@@ -33,7 +33,7 @@ pub struct CreateTenant {
 /// What to change of a tenant; absent members stay.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"settings": {"skills_per_user": 500}}))]
+#[schema(example = json!({}))]
 pub struct UpdateTenant {
     /// Its slug: of the path, not of the body.
     #[serde(skip)]

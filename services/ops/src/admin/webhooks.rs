@@ -13,7 +13,6 @@ use crate::webhooks::{sealed_for, try_out};
 /// A webhook to put.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"url": "https://review.acme.example/knowhow"}))]
 pub struct PutWebhook {
     /// Where messages are to be sent: HTTPS on port 443 or 8443 of a public host.
     #[schema(max_length = 2048)]

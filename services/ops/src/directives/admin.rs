@@ -31,7 +31,6 @@ pub struct DirectiveDetail {
 /// A directive to put.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"text": "Write one plain German sentence of at most 15 words. Begin with a verb."}))]
 pub struct PutDirective {
     /// The whole text: how the work is to be done. What is data, the form of the answer and the checks of it stay as they are.
     #[schema(min_length = 1, max_length = 16000)]

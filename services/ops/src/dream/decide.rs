@@ -16,7 +16,7 @@ use crate::skills::change::author;
 /// A decision on a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"ops": [0, 2]}))]
+#[schema(example = json!({}))]
 pub struct DecideDream {
     /// The run's id: of the path.
     #[serde(skip)]

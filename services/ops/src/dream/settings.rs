@@ -49,7 +49,7 @@ pub struct Learning {
 /// What is changed of that.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"time_zone": "Europe/Berlin", "consolidate": "apply"}))]
+#[schema(example = json!({}))]
 pub struct PutLearning {
     /// An IANA name; null follows the tenant.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]

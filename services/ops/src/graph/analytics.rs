@@ -16,10 +16,9 @@ use crate::page;
 #[into_params(parameter_in = Query)]
 pub struct AnalyseSkills {
     /// From this day on, in UTC, at most 365 days ago; by default 30 days ago.
-    #[param(example = "2026-01-31")]
     pub since: Option<NaiveDate>,
-    /// Most skills of each list.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of skills in each list; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
 }
 

@@ -20,13 +20,13 @@ use crate::Ctx;
 #[into_params(parameter_in = Query)]
 pub struct LookAround {
     /// A skill by name or id, or an entity by id; without it, the things with the strongest relations.
-    #[param(max_length = 200, example = "plan-meeting")]
+    #[param(max_length = 200)]
     pub around: Option<String>,
-    /// Steps from there.
-    #[param(minimum = 1, maximum = 2, default = 1)]
+    /// Steps from there; by default 1.
+    #[param(minimum = 1, maximum = 2)]
     pub depth: Option<u32>,
-    /// Types of relations, joined by commas, `named_together` among them; by default all.
-    #[param(max_length = 200, example = "requires,complements")]
+    /// Types of relations, joined by commas, e.g. `requires,complements`. `named_together` is one. By default all.
+    #[param(max_length = 200)]
     pub types: Option<String>,
 }
 

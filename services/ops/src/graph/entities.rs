@@ -16,12 +16,12 @@ use crate::page::{Page, after, check_question, limit, rows_for};
 #[into_params(parameter_in = Query)]
 pub struct ListEntities {
     /// Those whose name has this in it; case, hyphens and blanks make no difference.
-    #[param(min_length = 1, max_length = 4096, example = "cloud")]
+    #[param(min_length = 1, max_length = 4096)]
     pub q: Option<String>,
     /// Those of this kind alone.
     pub kind: Option<EntityKind>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of items to return; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]

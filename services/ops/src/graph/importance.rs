@@ -14,7 +14,6 @@ use crate::lookup::{self, Reach};
 /// How much a skill matters. What is absent or null follows the tenant's settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"importance": 0.9, "decay_rate": 1.0}))]
 pub struct PutImportance {
     /// The skill, by name or id: of the path, not of the body.
     #[serde(skip)]

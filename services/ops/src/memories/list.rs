@@ -30,8 +30,8 @@ pub struct ListMemories {
     #[serde(skip)]
     #[param(ignore)]
     pub reason: Option<String>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of items to return; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]

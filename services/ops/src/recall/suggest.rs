@@ -29,8 +29,8 @@ pub struct SuggestSkills {
     #[param(min_length = 1, max_length = 4096, example = "send the report by mail")]
     #[schema(min_length = 1, max_length = 4096)]
     pub context: String,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 50, default = 5)]
+    /// Largest number of items to return; by default 5.
+    #[param(minimum = 1, maximum = 50)]
     #[schema(minimum = 1, maximum = 50, default = 5)]
     pub limit: Option<u32>,
     /// Whether to say of each candidate what its score is made of.

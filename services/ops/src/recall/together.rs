@@ -25,8 +25,8 @@ pub struct Recall {
     pub q: String,
     /// Memories of this kind alone, and no skills.
     pub kind: Option<MemoryKind>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 50, default = 10)]
+    /// Largest number of items to return; by default 10.
+    #[param(minimum = 1, maximum = 50)]
     #[schema(minimum = 1, maximum = 50, default = 10)]
     pub limit: Option<u32>,
 }

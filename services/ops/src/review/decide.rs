@@ -19,7 +19,7 @@ use crate::{Ctx, follow_up};
 /// A decision on a submission.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"comment": "read it; the steps are those of our own handbook"}))]
+#[schema(example = json!({}))]
 pub struct Decide {
     /// The submission's id: of the path.
     #[serde(skip)]

@@ -24,7 +24,7 @@ use crate::skills::draft::Draft;
 /// A skill to share with all users of the tenant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"reason": "the whole team plans meetings so"}))]
+#[schema(example = json!({}))]
 pub struct ShareSkill {
     /// The skill, by name or id: of the path, not of the body.
     #[serde(skip)]

@@ -79,8 +79,7 @@ impl PartialSchema for Submit {
             .item(Ref::from_schema_name(DELETE))
             .examples([serde_json::json!({
                 "skill": "plan-meeting",
-                "edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}],
-                "reason": "two were often too few"
+                "edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}]
             })])
             .build();
         RefOr::T(Schema::OneOf(any))

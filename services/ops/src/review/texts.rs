@@ -13,7 +13,7 @@ use crate::Ctx;
 /// A person's word that a text can be trusted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"comment": "asked her: she does prefer trains"}))]
+#[schema(example = json!({}))]
 pub struct ApproveText {
     /// Whose text it is: of the query and of the header.
     #[serde(skip)]

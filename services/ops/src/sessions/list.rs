@@ -22,8 +22,8 @@ pub struct ListSessions {
     pub channel: Option<Channel>,
     /// Open ones, or those that are over.
     pub open: Option<bool>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of items to return; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]
@@ -39,8 +39,8 @@ pub struct ListMessages {
     #[serde(skip)]
     #[param(ignore)]
     pub session: String,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of items to return; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]

@@ -40,7 +40,6 @@ pub struct Logged {
 /// What the agent has read.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"source": "https://example.com/page"}))]
 pub struct TaintSession {
     /// The session, by id: of the path, not of the body.
     #[serde(skip)]
@@ -53,7 +52,6 @@ pub struct TaintSession {
 /// How a session went.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"kind": "quality", "value": "good"}))]
 pub struct GiveFeedback {
     /// The session, by id: of the path, not of the body.
     #[serde(skip)]
@@ -61,7 +59,6 @@ pub struct GiveFeedback {
     /// What kind of judgement it is.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
-    #[schema(example = "good")]
     pub value: Option<String>,
     /// In words; for a correction, what would have been right.
     #[schema(max_length = 4000)]

@@ -51,7 +51,6 @@ pub struct Diff {
     #[param(minimum = 1)]
     pub to: Option<i32>,
     /// Only this file: `SKILL.md` or the path of a resource. It is compared whole, whatever its size.
-    #[param(example = "references/api.md")]
     pub path: Option<String>,
 }
 

@@ -19,12 +19,13 @@ pub const NAMES: i64 = 1_000;
 /// Options of a delete.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
 pub struct DeleteSkill {
     /// The skill, by name or id: of the path, not of the body.
     #[serde(skip)]
     pub skill: String,
     /// The skill that replaces it: from now on it answers to this one's name too.
-    #[schema(example = "mcp/guide", max_length = 200)]
+    #[schema(max_length = 200)]
     pub absorbed_into: Option<String>,
     /// The version that is current, where it matters.
     #[schema(minimum = 1)]

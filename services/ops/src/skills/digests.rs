@@ -19,8 +19,8 @@ pub struct ListDigests {
     /// First written by them alone.
     #[param(inline)]
     pub source: Option<Source>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 2000, default = 2000)]
+    /// Largest number of items to return; by default 2,000.
+    #[param(minimum = 1, maximum = 2000)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]

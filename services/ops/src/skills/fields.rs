@@ -21,7 +21,7 @@ macro_rules! put_fields {
         /// Fields to change. What is absent stays; null removes what is optional.
         #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
         #[serde(deny_unknown_fields)]
-        #[schema(example = json!({"category": "office", "tags": ["calendar", "people"], "pinned": true}))]
+        #[schema(example = json!({}))]
         pub struct PutFields {
             /// The skill, by name or id: of the path, not of the body.
             #[serde(skip)]

@@ -45,8 +45,8 @@ pub struct ListSkills {
     /// By what they matter in the graph, with `score` and `reason`, instead of by name: importance, faded by idle days and
     /// shifted by outcomes, and up to half more for memories that name them and for their relations.
     pub ranked: Option<bool>,
-    /// Most items to answer with.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Largest number of items to return; by default 50.
+    #[param(minimum = 1, maximum = 200)]
     #[schema(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.

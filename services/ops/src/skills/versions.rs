@@ -34,7 +34,7 @@ pub struct Rollback {
     #[serde(skip)]
     pub skill: String,
     /// The version whose state becomes a new version.
-    #[schema(minimum = 1, example = 1)]
+    #[schema(minimum = 1)]
     pub version: i32,
     /// The version that is current, where it matters.
     #[schema(minimum = 1)]

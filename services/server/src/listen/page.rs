@@ -14,6 +14,13 @@ use super::kept::Kept;
 use crate::entry::Shared;
 use crate::http::ApiError;
 
+/// File of the page that starts it.
+const INITIALIZER: &str = "swagger-initializer.js";
+/// Plugin that every version of Swagger UI starts with.
+const FIRST_PLUGIN: &str = "SwaggerUIBundle.plugins.DownloadUrl";
+/// Our own plugin, `EmptyBodies`.
+const EMPTY_BODIES: &str = include_str!("page/empty_bodies.js");
+
 /// The page and its files.
 pub(super) struct Page {
     config: Arc<Config<'static>>,
@@ -42,7 +49,13 @@ impl Page {
         }
         let served = serve(name, self.config.clone()).map_err(|error| Error::internal(error.to_string()))?;
         let Some(file) = served else { return Ok(None) };
-        let kept = Kept::new(&file.content_type, file.bytes.into_owned()).map_err(Error::internal)?;
+        let mut bytes = file.bytes.into_owned();
+        if name == INITIALIZER {
+            let starts = String::from_utf8(bytes).map_err(Error::internal)?;
+            let plugins = format!("{FIRST_PLUGIN}, EmptyBodies");
+            bytes = format!("{EMPTY_BODIES}{}", starts.replace(FIRST_PLUGIN, &plugins)).into_bytes();
+        }
+        let kept = Kept::new(&file.content_type, bytes).map_err(Error::internal)?;
         Ok(Some(files.entry(name.to_owned()).or_insert_with(|| Arc::new(kept)).clone()))
     }
 }

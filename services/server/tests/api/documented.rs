@@ -9,12 +9,16 @@ use serde_json::{Value, json};
 use crate::callers::World;
 use crate::service::printed;
 
-fn document() -> Value {
+/// All that a user can be allowed.
+const USER: &str = "skills:read skills:write sessions memories review";
+
+/// The document as the program prints it.
+pub fn document() -> Value {
     serde_json::from_str(&printed(&["openapi"])).unwrap()
 }
 
 /// Every operation: its method, its path, itself.
-fn operations(document: &Value) -> Vec<(Method, String, Value)> {
+pub fn operations(document: &Value) -> Vec<(Method, String, Value)> {
     let paths = document["paths"].as_object().unwrap();
     let all = paths.iter().flat_map(|(path, item)| {
         item.as_object()
@@ -26,7 +30,7 @@ fn operations(document: &Value) -> Vec<(Method, String, Value)> {
 }
 
 /// The path with something in the place of each parameter.
-fn filled(path: &str) -> String {
+pub fn filled(path: &str) -> String {
     let part = |segment: &str| match segment {
         "{path}" => "references/a.md".to_owned(),
         "{turn}" | "{version}" => "1".to_owned(),
@@ -38,7 +42,9 @@ fn filled(path: &str) -> String {
 
 #[tokio::test]
 async fn every_operation_refuses_a_query_parameter_that_it_does_not_know() {
-    let World { alice, operator, slug, .. } = &World::new().await;
+    let world = World::with(json!({"starter_skills": false, "users_review": true})).await;
+    let World { operator, slug, .. } = &world;
+    let alice = &world.scoped("alice", USER);
     let document = document();
     for (method, path, operation) in operations(&document) {
         let admin = path.starts_with("/v1/admin/") || path.starts_with("/v1/directives");
@@ -91,7 +97,9 @@ async fn a_bad_query_parameter_is_named() {
 /// Whatever takes JSON refuses a member that it does not know, at every depth.
 #[tokio::test]
 async fn every_operation_refuses_a_member_that_it_does_not_know() {
-    let World { alice, operator, slug, .. } = &World::new().await;
+    let world = World::with(json!({"starter_skills": false, "users_review": true})).await;
+    let World { operator, slug, .. } = &world;
+    let alice = &world.scoped("alice", USER);
     let document = document();
     for (method, path, operation) in operations(&document) {
         let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
@@ -215,4 +223,76 @@ async fn bytes_are_described_as_generators_know_them() {
     assert_eq!(alice.get("/v1/skills/export").await.header("content-type"), "application/zip");
     alice.delete("/v1/skills/one").await.empty(204);
     alice.delete("/v1/skills/two").json(&json!({})).await.empty(204);
+}
+
+/// What the interactive page fills in by itself, and sends.
+const PREFILLED: [&str; 3] = ["example", "examples", "default"];
+
+/// Operations that add something, and the edit of a passage. All others that are not GET decide, delete or set something anew.
+const ADDING: [&str; 19] = [
+    "add_reply",
+    "check_import",
+    "create_issuer",
+    "create_key",
+    "create_tenant",
+    "create_user",
+    "import_skills",
+    "match_skills",
+    "open_session",
+    "patch_skill",
+    "refresh_snapshot",
+    "report_use",
+    "save_memory",
+    "save_skill",
+    "start_dreams",
+    "start_reflection",
+    "submit_skill",
+    "take_turn",
+    "test_webhook",
+];
+
+/// The schema itself, also where it is named.
+fn resolve<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    match schema["$ref"].as_str() {
+        Some(target) => resolve(document, document.pointer(&target[1..]).unwrap()),
+        None => schema,
+    }
+}
+
+/// The page sends what it fills in, also where nobody has looked at it.
+#[test]
+fn nothing_is_filled_in_that_nobody_has_chosen() {
+    let document = document();
+    for (method, path, operation) in operations(&document) {
+        let name = operation["operationId"].as_str().unwrap();
+        let only_adds = method == Method::GET || ADDING.contains(&name);
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let is_optional = parameter["required"] != true;
+            let schema = resolve(&document, &parameter["schema"]);
+            let parts = schema["oneOf"].as_array().into_iter().flatten().map(|part| resolve(&document, part));
+            for from in [parameter, schema].into_iter().chain(parts) {
+                let filled = PREFILLED.iter().find(|member| !from[**member].is_null());
+                let is_free = filled.is_none() || (only_adds && !is_optional);
+                assert!(is_free, "{method} {path} fills in {}: {from}", parameter["name"]);
+            }
+        }
+        let content = operation["requestBody"]["content"].as_object().into_iter().flatten();
+        for (media_type, body) in content.filter(|_| !only_adds) {
+            let schema = resolve(&document, &body["schema"]);
+            let whole = if body["example"].is_null() { &schema["example"] } else { &body["example"] };
+            let is_empty = whole.is_null() || *whole == json!({});
+            assert!(is_empty && body["examples"].is_null(), "{method} {path} sends {media_type} {whole}");
+            for (member, schema) in schema["properties"].as_object().into_iter().flatten() {
+                let is_said = whole.is_null() && !(schema["example"].is_null() && schema["examples"].is_null());
+                assert!(!is_said, "{method} {path} sends {member}: {schema}");
+            }
+            // Nothing is asked for, so nothing is filled in but what a caller can leave out.
+            let asks = schema["required"].as_array().is_some_and(|required| !required.is_empty());
+            let keeps = name != "put_importance";
+            assert!(
+                asks || !keeps || *whole == json!({}) || schema["properties"].is_null(),
+                "{method} {path}: {schema}"
+            );
+        }
+    }
 }

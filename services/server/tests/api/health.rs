@@ -57,6 +57,7 @@ async fn the_interactive_page_runs_its_own_scripts_alone_and_keeps_no_token() {
     assert!(!page.text().contains("<script>"), "{page}");
     let start = anonymous.get("/docs/swagger-initializer.js").await.text();
     assert!(start.contains("/openapi.json") && start.contains("tryItOutEnabled"), "{start}");
+    assert!(start.contains("SwaggerUIBundle.plugins.DownloadUrl, EmptyBodies"), "{start}");
     assert!(!start.replace(' ', "").contains("\"persistAuthorization\":true"), "{start}");
 }
 

@@ -1,0 +1,14 @@
+// Begins the body of a request empty if the document has no example of it. Swagger UI would invent one from the schema and send
+// it, such as the comment "string" with a decision.
+const EmptyBodies = {
+  afterLoad() {
+    const sample = this.fn.getSampleSchema
+    this.fn.getSampleSchema = (schema, mediaType, config, example) => {
+      const plain = schema && schema.toJS ? schema.toJS() : schema
+      const isGiven = [example, plain?.example, plain?.examples].some((given) => given !== undefined)
+      const isOfRequest = config?.includeWriteOnly === true
+      return isOfRequest && !isGiven ? "" : sample(schema, mediaType, config, example)
+    }
+  },
+}
+
