@@ -21,5 +21,7 @@ lint() { # its name, its command; a warning counts like an error
 }
 
 lint redocly node "$modules/@redocly/cli/bin/cli.js" lint openapi/openapi.json
-printf 'extends: ["spectral:oas"]\n' >"$work/ruleset.yaml"
+# OpenAPI 3.1 lets an operation list roles for any security scheme (Security Requirement Object). The rule that is off knows the
+# scopes of OAuth alone; redocly checks that each scheme is defined.
+printf 'extends: ["spectral:oas"]\nrules:\n  oas3-operation-security-defined: off\n' >"$work/ruleset.yaml"
 lint spectral node "$modules/.bin/spectral" lint openapi/openapi.json --ruleset "$work/ruleset.yaml" --fail-severity hint

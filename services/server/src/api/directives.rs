@@ -67,8 +67,8 @@ pub(crate) async fn get_directive(
     operation_id = "put_directive",
     tag = "admin",
     params(
-        ("name" = DirectiveName, Path, description = "The prompt that it is part of", example = "dream-gaps"),
-        ("If-Match" = Option<String>, Header, description = "The version in force, in quotes", example = "\"3\""),
+        ("name" = DirectiveName, Path, description = "The prompt that it is part of"),
+        ("If-Match" = Option<String>, Header, description = "The version in force, in quotes, e.g. `\"3\"`"),
         TenantQuery
     ),
     request_body = PutDirective,
@@ -94,7 +94,7 @@ pub(crate) async fn put_directive(
     operation_id = "delete_directive",
     tag = "admin",
     params(
-        ("name" = DirectiveName, Path, description = "The prompt that it is part of", example = "dream-gaps"),
+        ("name" = DirectiveName, Path, description = "The prompt that it is part of"),
         TenantQuery
     ),
     responses((status = 204, description = "The built-in text is in force"), WriteProblems)

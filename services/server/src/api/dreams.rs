@@ -35,6 +35,7 @@ pub(super) struct OfUser {
 #[utoipa::path(
     operation_id = "start_dreams",
     tag = "learning",
+    security(("bearer" = ["skills:write"])),
     params(WriteHeaders),
     request_body(content = Option<StartDreams>, description = "May be left out"),
     responses((status = 202, description = "They are begun", body = StartedDreams), WriteProblems)
@@ -50,6 +51,7 @@ pub(crate) async fn start_dreams(ctx: UserCaller, body: OptionalJson<StartDreams
 #[utoipa::path(
     operation_id = "list_dreams",
     tag = "learning",
+    security(("bearer" = ["skills:read"])),
     params(ListDreams, PageQuery, ReasonHeader),
     responses((status = 200, description = "A page", body = Page<DreamRun>), ReadProblems)
 )]
@@ -71,6 +73,7 @@ pub(crate) async fn list_dreams(
 #[utoipa::path(
     operation_id = "list_dream_candidates",
     tag = "learning",
+    security(("bearer" = ["skills:read", "sessions"])),
     params(ListCandidates),
     responses((status = 200, description = "The candidates", body = DreamCandidates), ReadProblems)
 )]
@@ -86,6 +89,7 @@ pub(crate) async fn list_candidates(ctx: UserCaller, query: Query<ListCandidates
 #[utoipa::path(
     operation_id = "get_dream",
     tag = "learning",
+    security(("bearer" = ["skills:read"])),
     params(("dream" = Uuid, Path, description = "Id"), OfUser, ReasonHeader),
     responses((status = 200, description = "The run", body = DreamDetail), ReadProblems)
 )]
@@ -117,6 +121,7 @@ fn decision(
 #[utoipa::path(
     operation_id = "apply_dream",
     tag = "learning",
+    security(("bearer" = ["review", "reviewer"])),
     params(("dream" = Uuid, Path, description = "Id"), OfUser, ReasonHeader),
     request_body(content = Option<DecideDream>, description = "May be left out"),
     responses((status = 200, description = "The run as it is now", body = DreamDetail), WriteProblems)
@@ -138,6 +143,7 @@ pub(crate) async fn apply_dream(
 #[utoipa::path(
     operation_id = "reject_dream",
     tag = "learning",
+    security(("bearer" = ["review", "reviewer"])),
     params(("dream" = Uuid, Path, description = "Id"), OfUser, ReasonHeader),
     request_body(content = Option<DecideDream>, description = "May be left out"),
     responses((status = 200, description = "The run as it is now", body = DreamDetail), WriteProblems)
@@ -160,6 +166,7 @@ pub(crate) async fn reject_dream(
 #[utoipa::path(
     operation_id = "undo_dream",
     tag = "learning",
+    security(("bearer" = ["skills:write"])),
     params(("dream" = Uuid, Path, description = "Id"), OfUser, ReasonHeader),
     responses((status = 200, description = "The run as it is now", body = DreamDetail), WriteProblems)
 )]
@@ -178,6 +185,7 @@ pub(crate) async fn undo_dream(
 #[utoipa::path(
     operation_id = "get_learning",
     tag = "learning",
+    security(("bearer" = ["skills:read"])),
     responses((status = 200, description = "The settings and limits", body = Learning), ReadProblems)
 )]
 #[get("/v1/learning")]
@@ -191,6 +199,7 @@ pub(crate) async fn get_learning(ctx: UserCaller) -> Result<HttpResponse, ApiErr
 #[utoipa::path(
     operation_id = "put_learning",
     tag = "learning",
+    security(("bearer" = ["skills:write", "skills:read"])),
     params(WriteHeaders),
     request_body = PutLearning,
     responses((status = 200, description = "As it is now", body = Learning), WriteProblems)

@@ -15,6 +15,7 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, json};
 #[utoipa::path(
     operation_id = "get_graph",
     tag = "graph",
+    security(("bearer" = ["skills:read"])),
     params(LookAround),
     responses((status = 200, description = "That part", body = Graph), ReadProblems)
 )]
@@ -29,6 +30,7 @@ pub(crate) async fn get_graph(ctx: UserCaller, query: Query<LookAround>) -> Resu
 #[utoipa::path(
     operation_id = "list_entities",
     tag = "graph",
+    security(("bearer" = ["memories"])),
     params(ListEntities),
     responses((status = 200, description = "A page", body = Page<Entity>), ReadProblems)
 )]
@@ -45,6 +47,7 @@ pub(crate) async fn list_entities(ctx: UserCaller, query: Query<ListEntities>) -
 #[utoipa::path(
     operation_id = "analyse_skills",
     tag = "graph",
+    security(("bearer" = ["skills:read"])),
     params(AnalyseSkills),
     responses((status = 200, description = "The figures", body = SkillAnalytics), ReadProblems)
 )]

@@ -22,6 +22,7 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "save_memory",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     params(WriteHeaders),
     request_body = SaveMemory,
     responses((status = 201, description = "Kept", body = Memory), WriteProblems)
@@ -38,6 +39,7 @@ pub(crate) async fn save_memory(ctx: UserCaller, body: JsonBody<SaveMemory>) -> 
 #[utoipa::path(
     operation_id = "list_memories",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     params(ListMemories, ReasonHeader),
     responses((status = 200, description = "A page", body = Page<Memory>), ReadProblems)
 )]
@@ -62,6 +64,7 @@ fn approval(body: OptionalJson<ApproveText>, whose: Whose, request: &HttpRequest
 #[utoipa::path(
     operation_id = "approve_memory",
     tag = "review",
+    security(("bearer" = ["review", "reviewer", "memories"])),
     params(("memory" = String, Path, description = "Id"), Whose, ReasonHeader),
     request_body(content = Option<ApproveText>, description = "May be left out"),
     responses((status = 200, description = "Approved, or clean already", body = Memory), WriteProblems)
@@ -83,6 +86,7 @@ pub(crate) async fn approve_memory(
 #[utoipa::path(
     operation_id = "delete_memory",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     params(("memory" = String, Path, description = "Id"), WriteHeaders),
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
@@ -98,6 +102,7 @@ pub(crate) async fn delete_memory(ctx: UserCaller, memory: Path<String>) -> Resu
 #[utoipa::path(
     operation_id = "recall",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     params(Recall),
     responses((status = 200, description = "Best first", body = RecalledItems), CallerProblems)
 )]
@@ -112,6 +117,7 @@ pub(crate) async fn recall(ctx: UserCaller, query: Query<Recall>) -> Result<Http
 #[utoipa::path(
     operation_id = "get_soul",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     responses((status = 200, description = "The soul; `ETag` is its version", body = Soul), CallerProblems)
 )]
 #[get("/v1/soul")]
@@ -126,6 +132,7 @@ pub(crate) async fn get_soul(ctx: UserCaller) -> Result<HttpResponse, ApiError> 
 #[utoipa::path(
     operation_id = "list_souls",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     params(ListSouls, PageQuery, ReasonHeader),
     responses((status = 200, description = "A page", body = Page<Soul>), ReadProblems)
 )]
@@ -147,6 +154,7 @@ pub(crate) async fn list_souls(
 #[utoipa::path(
     operation_id = "approve_soul",
     tag = "review",
+    security(("bearer" = ["review", "reviewer", "memories"])),
     params(("version" = i32, Path, minimum = 1, description = "The version"), Whose, ReasonHeader),
     request_body(content = Option<ApproveText>, description = "May be left out"),
     responses((status = 200, description = "Approved, or clean already", body = Soul), WriteProblems)
@@ -168,8 +176,9 @@ pub(crate) async fn approve_soul(
 #[utoipa::path(
     operation_id = "put_soul",
     tag = "memories",
+    security(("bearer" = ["memories"])),
     params(
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body = PutSoul,

@@ -15,6 +15,7 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteProb
 #[utoipa::path(
     operation_id = "list_reflections",
     tag = "learning",
+    security(("bearer" = ["memories"])),
     params(ListReflections, PageQuery),
     responses((status = 200, description = "A page", body = Page<Reflection>), ReadProblems)
 )]
@@ -35,6 +36,7 @@ pub(crate) async fn list_reflections(
 #[utoipa::path(
     operation_id = "start_reflection",
     tag = "learning",
+    security(("bearer" = ["memories"])),
     request_body = StartReflection,
     responses(
         (status = 200, description = "It was made before", body = Reflection),

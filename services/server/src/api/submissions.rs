@@ -45,6 +45,7 @@ pub(super) fn reason(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
 #[utoipa::path(
     operation_id = "submit_skill",
     tag = "review",
+    security(("bearer" = ["skills:write"])),
     params(WriteHeaders),
     request_body = Submit,
     responses(
@@ -65,8 +66,9 @@ pub(crate) async fn submit_skill(ctx: UserCaller, body: JsonBody<Submit>) -> Res
 #[utoipa::path(
     operation_id = "share_skill",
     tag = "review",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
         WriteHeaders
     ),
     request_body(content = Option<ShareSkill>, description = "May be left out"),
@@ -89,6 +91,7 @@ pub(crate) async fn share_skill(
 #[utoipa::path(
     operation_id = "list_submissions",
     tag = "review",
+    security(("bearer" = ["skills:read"])),
     params(ListSubmissions, PageQuery, ReasonHeader),
     responses((status = 200, description = "A page", body = Page<Submission>), ReadProblems)
 )]
@@ -110,6 +113,7 @@ pub(crate) async fn list_submissions(
 #[utoipa::path(
     operation_id = "get_submission",
     tag = "review",
+    security(("bearer" = ["skills:read"])),
     params(("submission" = Uuid, Path, description = "Id"), ReasonHeader),
     responses((status = 200, description = "The submission", body = SubmissionDetail), ReadProblems)
 )]
@@ -133,6 +137,7 @@ fn decision(id: Path<SubmissionId>, body: OptionalJson<Decide>, request: &HttpRe
 #[utoipa::path(
     operation_id = "approve_submission",
     tag = "review",
+    security(("bearer" = ["review", "reviewer"])),
     params(("submission" = Uuid, Path, description = "Id"), ReasonHeader),
     request_body(content = Option<Decide>, description = "May be left out"),
     responses((status = 200, description = "Approved and applied", body = Submission), WriteProblems)
@@ -154,6 +159,7 @@ pub(crate) async fn approve_submission(
 #[utoipa::path(
     operation_id = "reject_submission",
     tag = "review",
+    security(("bearer" = ["review", "reviewer"])),
     params(("submission" = Uuid, Path, description = "Id"), ReasonHeader),
     request_body = Decide,
     responses((status = 200, description = "Rejected", body = Submission), WriteProblems)
@@ -175,6 +181,7 @@ pub(crate) async fn reject_submission(
 #[utoipa::path(
     operation_id = "withdraw_submission",
     tag = "review",
+    security(("bearer" = ["skills:write"])),
     params(("submission" = Uuid, Path, description = "Id"), ReasonHeader),
     request_body(content = Option<Decide>, description = "May be left out"),
     responses((status = 200, description = "Withdrawn", body = Submission), WriteProblems)
@@ -196,6 +203,7 @@ pub(crate) async fn withdraw_submission(
 #[utoipa::path(
     operation_id = "rebase_submission",
     tag = "review",
+    security(("bearer" = ["skills:write"])),
     params(("submission" = Uuid, Path, description = "Id"), ReasonHeader),
     responses(
         (status = 202, description = "The new submission; it waits", body = Submission),

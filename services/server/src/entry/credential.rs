@@ -10,9 +10,14 @@ use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{App, Call, Ctx, IdempotencyKey, Principal, SessionRef, skills};
+use knowhow_store::Bearer;
 
 use super::client::counted_address;
+use super::query_token::{HINT, has_token};
 use super::{Shared, request_id};
+
+const SESSION: &str = "knowhow-session";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A request whose credential is good.
 pub struct Entry {
@@ -20,41 +25,58 @@ pub struct Entry {
     pub app: Data<App>,
     /// The caller, as the credential says.
     pub principal: Principal,
-    /// Session and idempotency key; `Malformed` where a header of them is none.
-    pub call: Result<Call>,
 }
 
-/// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one. A face calls
-/// [`super::begin_work`] next, once the body is there or is being read.
+/// Verifies the credential of a request, then asks `allows` whether it may do what the request asks for. Nothing else of the
+/// request is read before. `resource` is the URI of the face, if it has one. A face calls [`super::begin_work`] next, once the body
+/// is read or is being read.
 ///
 /// # Errors
-/// `Unauthenticated`; `RateLimited` where too many wrong ones come from an address, or too many requests of the caller; `Malformed`
-/// for a header that comes twice.
-pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entry> {
+/// `Unauthenticated`; those of `allows`; `RateLimited` after too many wrong credentials from an address, or too many requests of
+/// the caller; `Malformed` for a user that is named twice.
+pub async fn enter(
+    request: &HttpRequest,
+    resource: Option<&str>,
+    allows: impl FnOnce(&Bearer) -> Result<()>,
+) -> Result<Entry> {
     let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
     let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
+    let stranger = |missing| shared.rates.count_stranger(request).err().unwrap_or(missing);
     let token = match bearer(request.headers()) {
         Ok(token) => token,
-        Err(missing) => return Err(shared.rates.count_stranger(request).err().unwrap_or(missing)),
+        Err(_) if has_token(request.query_string()) => return Err(stranger(Error::Unauthenticated(HINT.into()))),
+        Err(missing) => return Err(stranger(missing)),
     };
-    let user = single(request.headers(), "knowhow-user")?;
-    let bearer = app.gate.verify(resource, token, user).await.map_err(|error| match error {
+    let user = single(request.headers(), "knowhow-user");
+    let named = user.as_ref().ok().copied().flatten();
+    let bearer = app.gate.verify(resource, token, named).await.map_err(|error| match error {
         Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
         other => other,
     })?;
     shared.rates.count(request, &bearer).await?;
+    allows(&bearer)?;
+    user?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
-    shared.bodies.welcome(request);
-    let headers = request.headers();
-    let call = read_call(single(headers, "knowhow-session")?, single(headers, "idempotency-key")?);
-    Ok(Entry { app, principal, call })
+    Ok(Entry { app, principal })
 }
 
-fn read_call(session: Option<&str>, idempotency_key: Option<&str>) -> Result<Call> {
+/// Refuses headers about the call that come several times or are not UTF-8.
+///
+/// # Errors
+/// `Malformed`.
+pub fn check_headers(headers: &HeaderMap) -> Result<()> {
+    [SESSION, IDEMPOTENCY_KEY].into_iter().try_for_each(|name| single(headers, name).map(drop))
+}
+
+/// Reads session and idempotency key.
+///
+/// # Errors
+/// `Malformed`.
+pub fn read_call(headers: &HeaderMap) -> Result<Call> {
     Ok(Call {
-        idempotency_key: idempotency_key.map(IdempotencyKey::parse).transpose()?,
-        session: session.map(SessionRef::parse).transpose()?,
+        idempotency_key: single(headers, IDEMPOTENCY_KEY)?.map(IdempotencyKey::parse).transpose()?,
+        session: single(headers, SESSION)?.map(SessionRef::parse).transpose()?,
         ..Call::default()
     })
 }

@@ -1,20 +1,18 @@
-//! Extracts the caller of a request from its headers.
+//! Extracts the caller of a request, as [`super::authorize`] has recognised it.
 
 use std::future::Future;
 use std::ops::Deref;
 use std::pin::Pin;
 
 use actix_web::dev::Payload;
-use actix_web::web::Data;
-use actix_web::{FromRequest, HttpRequest};
-use knowhow_domain::Error;
-use knowhow_ops::{Ctx, Principal};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use knowhow_domain::{Error, Result};
+use knowhow_ops::Ctx;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::operations::Operations;
 use super::{ApiError, Query};
-use crate::entry::{Entry, admit_user, begin_work, enter, note_caller};
+use crate::entry::{Entry, admit_user, begin_work, read_call};
 
 /// Headers of every write.
 #[derive(IntoParams)]
@@ -30,6 +28,14 @@ pub struct WriteHeaders {
 }
 
 type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+
+/// The caller that was authorized for this request.
+///
+/// # Errors
+/// `NotFound` for a path that the document does not have, so that nothing runs without a check.
+fn authorized(request: &HttpRequest) -> Result<Entry> {
+    request.extensions_mut().remove().ok_or_else(|| Error::not_found("endpoint"))
+}
 
 /// The caller of an ordinary request, as one user of a tenant. Extracting it waits for the body that another extractor reads, and
 /// gives the user the current starter skills.
@@ -50,8 +56,8 @@ impl FromRequest for UserCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let Entry { app, principal, call } = enter(&request, None).await?;
-            let ctx = Ctx { call: call?, ..Ctx::of(&app, &principal) };
+            let Entry { app, principal } = authorized(&request)?;
+            let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
             begin_work(&request, &principal).await?;
             admit_user(&ctx).await?;
             Ok(Self(ctx))
@@ -59,8 +65,8 @@ impl FromRequest for UserCaller {
     }
 }
 
-/// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names. What an operator writes names it. In no tenant,
-/// an operator works at the place that `?place=` names, or at `home`.
+/// The caller of an admin operation, at work in its own tenant or in the one that `?tenant=` names. In no tenant, an operator works
+/// at the place that `?place=` names, or at `home`.
 pub struct AdminCaller(Ctx);
 
 impl Deref for AdminCaller {
@@ -73,7 +79,6 @@ impl Deref for AdminCaller {
 
 #[derive(Deserialize)]
 struct Where {
-    tenant: Option<String>,
     place: Option<String>,
 }
 
@@ -84,38 +89,14 @@ impl FromRequest for AdminCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let Entry { app, principal, .. } = enter(&request, None).await?;
-            principal.require_admin()?;
-            let Query(Where { tenant, place }) = Query::extract(&request).await?;
-            if tenant.is_none() {
-                check_tenant_is_named(&request, &principal)?;
-            }
+            let Entry { app, principal } = authorized(&request)?;
+            let Query(Where { place }) = Query::extract(&request).await?;
             begin_work(&request, &principal).await?;
-            let ctx = match tenant {
-                Some(slug) => {
-                    let principal = principal.in_tenant(&app.gate, &slug).await?;
-                    note_caller(&principal);
-                    Ctx::of(&app, &principal)
-                }
-                None => Ctx::of(&app, &principal),
-            };
+            let ctx = Ctx::of(&app, &principal);
             Ok(Self(match place {
                 Some(name) => ctx.at_place(&name)?,
                 None => ctx,
             }))
         })
     }
-}
-
-/// An operator's token may stand in any tenant, and nobody sees in which: what it writes goes where it says.
-fn check_tenant_is_named(request: &HttpRequest, principal: &Principal) -> Result<(), Error> {
-    let takes_tenant = || {
-        let operations = request.app_data::<Data<Operations>>();
-        operations.is_some_and(|operations| operations.knows(request, "tenant"))
-    };
-    let stands_in_one = !principal.tenant_slug().is_empty();
-    if !request.method().is_safe() && principal.is_operator() && stands_in_one && takes_tenant() {
-        return Err(Error::Malformed("an operator says in which tenant to write: add ?tenant=<slug>".into()));
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! HTTP: what all endpoints have in common.
 
+pub mod authorize;
 mod binary;
 mod body;
 mod caller;

@@ -1,78 +1,59 @@
-//! The operations of the document, as the server asks about them: which query parameters one knows, which methods a path
-//! takes. Read from the document, so that no endpoint can forget to be in it.
+//! The operations of the document: what a credential must allow, which query parameters each takes, and the methods of a path.
+//! They are read from the document, so every endpoint is in it.
 
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::{Method, StatusCode, header};
-use actix_web::middleware::Next;
-use actix_web::web::Data;
+use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use anyhow::{Context, Result};
 use knowhow_domain::Error;
 use knowhow_telemetry::metrics;
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 use utoipa::openapi::path::{Operation as Described, ParameterIn, PathItem};
+use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{OpenApi, RefOr};
 
 use super::{ApiError, Problem};
+use crate::entry::{HINT, Need, has_token, refuse_tokens, resembles_token};
 
-/// One way to call one path.
-struct Operation {
+/// One method of one path.
+pub struct Operation {
     template: Vec<String>,
     method: &'static str,
     parameters: Vec<String>,
+    /// `None` if anybody may call it.
+    pub need: Option<Need>,
 }
 
 /// All operations of the API.
 pub struct Operations(Vec<Operation>);
 
 impl Operations {
-    /// The operations of a document.
-    pub fn of(document: &OpenApi) -> Self {
-        let all = document.paths.paths.iter().flat_map(|(path, item)| {
-            methods(item).into_iter().map(|(method, described)| Operation {
-                template: path.split('/').map(str::to_owned).collect(),
-                method,
-                parameters: query_parameters(described),
-            })
-        });
-        Self(all.collect())
+    /// Reads the operations of a document.
+    ///
+    /// # Errors
+    /// For an operation that does not name its scopes.
+    pub fn of(document: &OpenApi) -> Result<Self> {
+        let mut all = Vec::new();
+        for (path, item) in &document.paths.paths {
+            for (method, described) in methods(item) {
+                all.push(Operation {
+                    template: path.split('/').map(str::to_owned).collect(),
+                    method,
+                    parameters: query_parameters(described),
+                    need: need_of(described).with_context(|| format!("{method} {path} does not name its scopes"))?,
+                });
+            }
+        }
+        Ok(Self(all))
     }
 
-    /// The operation that takes this method at this path. A fixed path such as /v1/skills/import goes before a skill of
-    /// that name.
-    fn find(&self, method: &Method, path: &str) -> Option<&Operation> {
-        let segments: Vec<&str> = path.split('/').collect();
-        let fitting = self.0.iter().filter(|o| o.method == method.as_str() && fits(&o.template, &segments));
+    /// The operation that takes this request. A fixed path such as /v1/skills/import goes before a skill of that name.
+    pub fn find(&self, request: &HttpRequest) -> Option<&Operation> {
+        // As the router reads it: without percent-encoding, apart from what would change its segments.
+        let segments: Vec<&str> = request.match_info().as_str().split('/').collect();
+        let method = request.method().as_str();
+        let fitting = self.0.iter().filter(|o| o.method == method && fits(&o.template, &segments));
         fitting.max_by_key(|operation| fixed(&operation.template, &segments))
-    }
-
-    /// Whether the operation that the request calls knows a query parameter of that name.
-    pub(super) fn knows(&self, request: &HttpRequest, parameter: &str) -> bool {
-        let operation = self.find(request.method(), request.path());
-        operation.is_some_and(|operation| operation.parameters.iter().any(|known| known == parameter))
-    }
-
-    /// Refuses a query parameter that the operation does not know: a mistyped one would be ignored, and the request do
-    /// something else than what was asked for.
-    fn check_query(&self, request: &HttpRequest) -> Result<(), Error> {
-        let query = request.query_string();
-        if query.is_empty() {
-            return Ok(());
-        }
-        if !is_utf8(query) {
-            return Err(Error::Malformed("the query is not UTF-8: percent-encode the bytes of UTF-8 text".into()));
-        }
-        let Some(operation) = self.find(request.method(), request.path()) else { return Ok(()) };
-        let unknown = form_urlencoded::parse(query.as_bytes())
-            .find(|(name, _)| !operation.parameters.iter().any(|known| known == name));
-        let Some((name, _)) = unknown else { return Ok(()) };
-        let name: String = name.chars().filter(|c| !c.is_control()).take(100).collect();
-        let known = match operation.parameters.as_slice() {
-            [] => "it takes none".to_owned(),
-            parameters => format!("it takes {}", parameters.join(", ")),
-        };
-        Err(Error::Malformed(format!("this endpoint has no query parameter '{name}'; {known}")))
     }
 
     fn methods(&self, path: &str) -> Vec<&'static str> {
@@ -85,7 +66,7 @@ impl Operations {
 
     /// What a request that no endpoint takes is answered: 405 with the methods there are, or 404.
     pub fn answer_unmatched(&self, request: &HttpRequest) -> HttpResponse {
-        let allowed = self.methods(request.path());
+        let allowed = self.methods(request.match_info().as_str());
         if allowed.is_empty() {
             return ApiError::from(Error::not_found("endpoint; GET / says where the documents are")).error_response();
         }
@@ -105,22 +86,52 @@ impl Operations {
     }
 }
 
-/// Stands before every endpoint: what has a query parameter that it does not know is not carried out.
-pub async fn refuse_unknown_parameters<B: MessageBody>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-    let operations = request.app_data::<Data<Operations>>();
-    match operations.map_or(Ok(()), |operations| operations.check_query(request.request())) {
-        Ok(()) => next.call(request).await.map(ServiceResponse::map_into_left_body),
-        Err(error) => Ok(request.into_response(ApiError::from(error).error_response()).map_into_right_body()),
+impl Operation {
+    /// Whether it takes a query parameter of that name.
+    pub fn takes(&self, parameter: &str) -> bool {
+        self.parameters.iter().any(|known| known == parameter)
+    }
+
+    /// Refuses a query parameter that the operation does not take. A mistyped one would be ignored otherwise.
+    ///
+    /// # Errors
+    /// `Malformed`, also for a parameter that holds a token; neither is repeated if it may be one.
+    pub fn check_query(&self, query: &str) -> Result<(), Error> {
+        if query.is_empty() {
+            return Ok(());
+        }
+        check_utf8(query)?;
+        let unknown = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| !self.takes(name));
+        let Some((name, _)) = unknown else { return refuse_tokens(query) };
+        let known = match self.parameters.as_slice() {
+            [] => "it takes none".to_owned(),
+            parameters => format!("it takes {}", parameters.join(", ")),
+        };
+        let shown: String = name.chars().filter(|c| !c.is_control()).take(100).collect();
+        let named = if resembles_token(&name) { "of that name".to_owned() } else { format!("'{shown}'") };
+        let hint = if has_token(query) { format!("; {HINT}") } else { String::new() };
+        Err(Error::Malformed(format!("this endpoint has no query parameter {named}; {known}{hint}")))
     }
 }
 
-/// Whether what the query's percent-encoding stands for is UTF-8. Other bytes would be read as question marks, and the request
-/// be about something else.
-fn is_utf8(query: &str) -> bool {
-    percent_decode_str(query).decode_utf8().is_ok()
+/// Refuses a query whose bytes are not UTF-8. Others would be read as replacement characters.
+///
+/// # Errors
+/// `Malformed`.
+pub fn check_utf8(query: &str) -> Result<(), Error> {
+    let refused = |_| Error::Malformed("the query is not UTF-8: percent-encode the bytes of UTF-8 text".into());
+    percent_decode_str(query).decode_utf8().map(drop).map_err(refused)
+}
+
+/// Reads what the operation needs from its `security`; the outer `None` if it does not say.
+fn need_of(operation: &Described) -> Option<Option<Need>> {
+    let first = operation.security.as_ref()?.first()?;
+    if *first == SecurityRequirement::default() {
+        return Some(None);
+    }
+    let scopes = serde_json::to_value(first).ok()?["bearer"].take();
+    let scopes: Vec<String> = serde_json::from_value(scopes).ok()?;
+    Need::read(&scopes).map(Some)
 }
 
 fn methods(item: &PathItem) -> Vec<(&'static str, &Described)> {
@@ -148,9 +159,11 @@ fn fixed(template: &[String], segments: &[&str]) -> usize {
     template.iter().zip(segments).filter(|(t, s)| t == s).count()
 }
 
-/// A template's last parameter takes the rest of the path where it is a resource's path.
+/// Whether a path has the form of a template. A last parameter `path` takes the rest of the path, which may be empty.
 fn fits(template: &[String], segments: &[&str]) -> bool {
-    let rest = template.last().is_some_and(|last| last == "{path}");
-    let long_enough = if rest { segments.len() >= template.len() } else { segments.len() == template.len() };
-    long_enough && template.iter().zip(segments).all(|(t, s)| t == s || (t.starts_with('{') && !s.is_empty()))
+    const REST: &str = "{path}";
+    let takes_rest = template.last().is_some_and(|last| last == REST);
+    let long_enough = if takes_rest { segments.len() >= template.len() } else { segments.len() == template.len() };
+    let is_parameter = |t: &str, s: &str| t == REST || (t.starts_with('{') && !s.is_empty());
+    long_enough && template.iter().zip(segments).all(|(t, s)| t == s || is_parameter(t, s))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use actix_web::dev::{ServiceFactory, ServiceRequest};
+use knowhow_domain::Scope;
 use serde_json::Value;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{
@@ -57,7 +58,10 @@ impl Modify for Shared {
     fn modify(&self, document: &mut Document) {
         let bearer = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
-            .description(Some("A JWT, or an API key `kh_...`."))
+            .description(Some(
+                "A JWT, or an API key `kh_...`. Each operation lists the scopes and roles that it needs, all of them. `operator` is \
+                 the role of those who run the deployment. `reviewer` is an admin, or a user if the tenant lets users review.",
+            ))
             .build();
         let user = ApiKeyValue::with_description(
             "Knowhow-User",
@@ -68,14 +72,26 @@ impl Modify for Shared {
         components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
         components.add_security_scheme("user", SecurityScheme::ApiKey(ApiKey::Header(user)));
         refusals::add_to(components);
-        document.security = Some(vec![token(), token().add("user", NO_SCOPES)]);
     }
 }
 
 const NO_SCOPES: [&str; 0] = [];
 
-fn token() -> SecurityRequirement {
-    SecurityRequirement::new("bearer", NO_SCOPES)
+/// Adds to the scopes of an operation how a caller is named: an API key acts for the user of a header. Operations with the tag
+/// `admin` act for no user, and need the scope `admin` if they name none.
+fn complete_security(operation: &mut Operation) {
+    let is_admin = operation.tags.iter().flatten().any(|tag| tag == "admin");
+    match &mut operation.security {
+        None if is_admin => {
+            operation.security = Some(vec![SecurityRequirement::new("bearer", [Scope::Admin.as_str()])])
+        }
+        Some(ways) if !is_admin => {
+            let with_user: Vec<_> =
+                ways.iter().filter(|way| **way != SecurityRequirement::default()).cloned().collect();
+            ways.extend(with_user.into_iter().map(|way| way.add("user", NO_SCOPES)));
+        }
+        _ => {}
+    }
 }
 
 /// Every endpoint on `app`, collected for the document.
@@ -101,9 +117,7 @@ fn document_for(url: &str, description: &str) -> Document {
     let mut document = router(actix_web::App::new()).split_for_parts().1;
     document.servers = Some(vec![ServerBuilder::new().url(url).description(Some(description)).build()]);
     for operation in document.paths.paths.values_mut().flat_map(operations) {
-        if operation.tags.iter().flatten().any(|tag| tag == "admin") {
-            operation.security = Some(vec![token()]);
-        }
+        complete_security(operation);
         leave_out_null(operation);
         // Any operation refuses a query parameter that it does not know.
         let always = [MALFORMED].into_iter().chain(takes_if_match(operation).then_some(PRECONDITION_FAILED));

@@ -26,7 +26,8 @@ use super::{router, served_document};
 use crate::config::Config;
 use crate::entry::{AtWork, Bodies, Drain, Proxies, Rates, Redis, Refusals, Shared, SharedRates, identify};
 use crate::http::ApiError;
-use crate::http::operations::{Operations, refuse_unknown_parameters};
+use crate::http::authorize::authorize;
+use crate::http::operations::Operations;
 use crate::mcp::{self, Site};
 
 /// Least memory for bodies, MiB.
@@ -68,7 +69,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     let site = Data::new(Site::of(config)?);
     let redis = (!config.redis_url.is_empty()).then(|| Redis::at(&config.redis_url)).transpose()?;
     let described = served_document(&config.public_url);
-    let operations = Data::new(Operations::of(&described));
+    let operations = Data::new(Operations::of(&described)?);
     let tls = Files::of(&config.tls_certificate_path, &config.tls_key_path)?.map(Files::serve).transpose()?;
     let front = Front::new(&described, &config.public_url, config.docs)?;
     let server = HttpServer::new(move || {
@@ -108,7 +109,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
             .configure(|routes| front.open(routes))
             .configure(|routes| share_rates(routes, redis.as_ref()))
             .default_service(web::to(unmatched))
-            .wrap(from_fn(refuse_unknown_parameters))
+            .wrap(from_fn(authorize))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
             .wrap(from_fn(identify))
     })

@@ -28,7 +28,8 @@ use super::problem::protocol_error;
 use super::resources;
 use super::site::Site;
 use crate::entry::{
-    Entry, JSON_BYTES, admit_user, begin_work, check_media_type, current_request_id, enter, note, read_body,
+    Entry, HINT, JSON_BYTES, admit_user, begin_work, check_headers, check_media_type, current_request_id, enter,
+    has_token, note, read_body, read_call,
 };
 use crate::http::ApiError;
 use refusals::{REFUSED, refusal, refuse, turn_away};
@@ -99,7 +100,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         return Err(response);
     }
     let turn_away = |error: Error, id| turn_away(site, request, ApiError::from(error), id);
-    let Entry { app, principal, call } = match enter(request, Some(site.resource())).await {
+    let Entry { app, principal } = match enter(request, Some(site.resource()), |_| Ok(())).await {
         Ok(entry) => entry,
         // Somebody whom we could not look up may be anybody: what failed is this request, and so the answer names it.
         Err(error) if matches!(error, Error::Unavailable(_) | Error::Internal(_)) => {
@@ -109,6 +110,10 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         }
         Err(error) => return Err(turn_away(error, None)),
     };
+    if has_token(request.query_string()) {
+        return Err(turn_away(Error::Malformed(HINT.into()), None));
+    }
+    check_headers(request.headers()).map_err(|e| turn_away(e, None))?;
     check_media_type(request).map_err(|e| turn_away(e, None))?;
     let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.map_err(|e| turn_away(e, None))?;
     let message =
@@ -119,7 +124,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     if let Some(scope) = message.scope() {
         principal.require(scope).map_err(|e| turn_away(e, id))?;
     }
-    let (call, unfit) = match call.and_then(|call| call_of(call, &message)) {
+    let (call, unfit) = match read_call(request.headers()).and_then(|call| call_of(call, &message)) {
         Ok(call) => (call, None),
         Err(reason) => (Call::default(), Some(reason.to_string())),
     };

@@ -21,7 +21,7 @@ use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, 
     operation_id = "erase_user",
     tag = "admin",
     params(
-        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
         EraseQuery,
         TenantQuery
     ),
@@ -68,7 +68,7 @@ pub(crate) async fn list_erasures(ctx: AdminCaller, page: Query<PageQuery>) -> R
     operation_id = "hold_user",
     tag = "admin",
     params(
-        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
         TenantQuery
     ),
     request_body = HoldUser,
@@ -94,7 +94,7 @@ pub(crate) async fn hold_user(
     operation_id = "release_user",
     tag = "admin",
     params(
-        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
         TenantQuery
     ),
     responses(

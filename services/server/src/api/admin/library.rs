@@ -46,7 +46,7 @@ pub(crate) async fn get_starter_skill(ctx: AdminCaller, name: Path<String>) -> R
 #[utoipa::path(
     operation_id = "put_starter_skill",
     tag = "admin",
-    params(("name" = String, Path, description = "Name, with `/` as `%2F`", example = "plan-meeting"), TenantQuery),
+    params(("name" = String, Path, description = "Name, with `/` as `%2F`"), TenantQuery),
     request_body = PutStarterSkill,
     responses((status = 200, description = "The skill now", body = PutStarter), ChangeProblems)
 )]
@@ -67,7 +67,7 @@ pub(crate) async fn put_starter_skill(
 #[utoipa::path(
     operation_id = "delete_starter_skill",
     tag = "admin",
-    params(("name" = String, Path, description = "Name, with `/` as `%2F`", example = "plan-meeting"), TenantQuery),
+    params(("name" = String, Path, description = "Name, with `/` as `%2F`"), TenantQuery),
     responses((status = 204, description = "Removed"), WriteProblems)
 )]
 #[delete("/starter-skills/{name}")]

@@ -38,7 +38,7 @@ use utoipa::IntoParams;
 #[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
 pub(crate) struct TenantQuery {
     /// For operators: the tenant to work in, by slug; a request that writes must name it. Others work in their own.
-    #[param(max_length = 64, example = "demo")]
+    #[param(max_length = 64)]
     tenant: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct TenantQuery {
 #[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
 pub(crate) struct PlaceQuery {
     /// Place whose system jobs to list or change. Only for operators in no tenant. Default: `home`.
-    #[param(max_length = 32, example = "eu2")]
+    #[param(max_length = 32)]
     place: Option<String>,
 }
 

@@ -13,6 +13,7 @@ use crate::http::{AdminCaller, ApiError, ReadProblems, json};
 #[utoipa::path(
     operation_id = "list_processes",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     responses(
         (status = 200, description = "Those that are running", body = Processes),
         ReadProblems

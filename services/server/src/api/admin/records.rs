@@ -20,13 +20,13 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 pub(crate) struct AuditQuery {
     /// Only what this one did: as entries show it, such as `user:alice`, or a user's external id, which also finds what keys did
     /// for that user.
-    #[param(max_length = 300, example = "user:alice")]
+    #[param(max_length = 300)]
     actor: Option<String>,
-    /// Only this action; with `*` at its end, those that begin so.
-    #[param(max_length = 64, example = "skill.*")]
+    /// Only this action, e.g. `skill.create`; with `*` at its end, those that begin so.
+    #[param(max_length = 64)]
     action: Option<String>,
-    /// Only what was done to this, as entries show it.
-    #[param(max_length = 255, example = "mail/send-invoice")]
+    /// Only what was done to this, as entries show it, e.g. the name of a skill.
+    #[param(max_length = 255)]
     target: Option<String>,
     /// Only entries of this time or later.
     since: Option<DateTime<Utc>>,

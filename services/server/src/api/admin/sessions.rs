@@ -55,7 +55,7 @@ pub(crate) async fn list_user_sessions(
     operation_id = "end_user_session",
     tag = "admin",
     params(
-        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
         ("session" = Uuid, Path, description = "The session's id"),
         TenantQuery
     ),

@@ -14,6 +14,7 @@ use crate::http::{AdminCaller, ApiError, Query, ReadProblems, json};
 #[utoipa::path(
     operation_id = "get_stats",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     responses(
         (status = 200, description = "The counters", body = Stats),
         ReadProblems
@@ -28,8 +29,7 @@ pub(crate) async fn get_stats(ctx: AdminCaller) -> Result<HttpResponse, ApiError
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ModelsQuery {
-    /// Ask each model for a word now, which takes up to 10 s and some tokens.
-    #[param(default = false)]
+    /// Ask each model for a word now, which takes up to 10 s and some tokens; by default not.
     ask: Option<bool>,
 }
 
@@ -40,6 +40,7 @@ pub(crate) struct ModelsQuery {
 #[utoipa::path(
     operation_id = "get_models",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     params(
         ModelsQuery
     ),

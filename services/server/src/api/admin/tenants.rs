@@ -18,7 +18,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 #[into_params(parameter_in = Query)]
 pub(crate) struct UsersQuery {
     /// Only those whose external ids begin so, as they are written.
-    #[param(max_length = 255, example = "ali")]
+    #[param(max_length = 255)]
     prefix: Option<String>,
 }
 
@@ -28,6 +28,7 @@ pub(crate) struct UsersQuery {
 #[utoipa::path(
     operation_id = "create_tenant",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     request_body = CreateTenant,
     responses(
         (status = 201, description = "Made", body = Tenant),
@@ -46,6 +47,7 @@ pub(crate) async fn create_tenant(ctx: AdminCaller, body: JsonBody<CreateTenant>
 #[utoipa::path(
     operation_id = "list_tenants",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     params(
         PageQuery
     ),
@@ -66,6 +68,7 @@ pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Re
 #[utoipa::path(
     operation_id = "get_tenant",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     params(
         ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
     ),
@@ -86,8 +89,9 @@ pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<H
 #[utoipa::path(
     operation_id = "update_tenant",
     tag = "admin",
+    security(("bearer" = ["admin", "operator"])),
     params(
-        ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
+        ("slug" = String, Path, description = "The tenant's slug", max_length = 64)
     ),
     request_body = UpdateTenant,
     responses(

@@ -14,6 +14,7 @@ use crate::http::{ApiError, CallerProblems, Query, UserCaller, json};
 #[utoipa::path(
     operation_id = "list_conversations",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(ListConversations),
     responses((status = 200, description = "A page", body = Page<Conversation>), CallerProblems)
 )]

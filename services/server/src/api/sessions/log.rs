@@ -15,6 +15,7 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHead
 #[utoipa::path(
     operation_id = "add_reply",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = AddReply,
     responses((status = 200, description = "Logged", body = Logged), WriteProblems)
@@ -35,6 +36,7 @@ pub(crate) async fn add_reply(
 #[utoipa::path(
     operation_id = "list_messages",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), ListMessages),
     responses((status = 200, description = "A page", body = Page<Message>), ReadProblems)
 )]
@@ -54,6 +56,7 @@ pub(crate) async fn list_messages(
 #[utoipa::path(
     operation_id = "taint_session",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = TaintSession,
     responses((status = 200, description = "The session", body = Session), WriteProblems)
@@ -74,6 +77,7 @@ pub(crate) async fn taint_session(
 #[utoipa::path(
     operation_id = "give_feedback",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = GiveFeedback,
     responses((status = 200, description = "The session", body = Session), WriteProblems)
@@ -94,6 +98,7 @@ pub(crate) async fn give_feedback(
 #[utoipa::path(
     operation_id = "end_session",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]

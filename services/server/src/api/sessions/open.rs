@@ -19,6 +19,7 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "open_session",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(WriteHeaders),
     request_body(content = Option<OpenSession>, description = "May be left out"),
     responses(
@@ -40,6 +41,7 @@ pub(crate) async fn open_session(ctx: UserCaller, body: OptionalJson<OpenSession
 #[utoipa::path(
     operation_id = "list_sessions",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(ListSessions),
     responses((status = 200, description = "A page", body = Page<Session>), CallerProblems)
 )]
@@ -54,6 +56,7 @@ pub(crate) async fn list_sessions(ctx: UserCaller, query: Query<ListSessions>) -
 #[utoipa::path(
     operation_id = "get_session",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id")),
     responses((status = 200, description = "The session", body = OpenedSession), ReadProblems)
 )]

@@ -13,6 +13,7 @@ use crate::http::{ApiError, CallerProblems, Query, UserCaller, WriteHeaders, Wri
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(ForTools),
     responses(
         (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
@@ -42,6 +43,7 @@ pub(crate) async fn get_snapshot(
 #[utoipa::path(
     operation_id = "refresh_snapshot",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(ForTools, WriteHeaders),
     responses((status = 200, description = "The snapshot", body = CurrentView), WriteProblems)
 )]

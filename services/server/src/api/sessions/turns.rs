@@ -14,6 +14,7 @@ use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, Wr
 #[utoipa::path(
     operation_id = "take_turn",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = TakeTurn,
     responses((status = 200, description = "What helps; `text` goes into the prompt as is", body = TurnAnswer), WriteProblems)
@@ -35,6 +36,7 @@ pub(crate) async fn take_turn(
 #[utoipa::path(
     operation_id = "get_turn",
     tag = "sessions",
+    security(("bearer" = ["sessions"])),
     params(
         ("session" = String, Path, description = "Id"),
         ("turn" = i32, Path, description = "Its number, from 1", minimum = 1)

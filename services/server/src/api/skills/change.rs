@@ -30,9 +30,10 @@ pub(crate) struct SaveQuery {
 #[utoipa::path(
     operation_id = "save_skill",
     tag = "skills",
+    security(("bearer" = ["skills:write"])),
     params(
         SaveQuery,
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body = SaveSkill,
@@ -64,9 +65,10 @@ pub(crate) async fn save_skill(
 #[utoipa::path(
     operation_id = "patch_skill",
     tag = "skills",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body = PatchSkill,
@@ -92,9 +94,10 @@ pub(crate) async fn patch_skill(
 #[utoipa::path(
     operation_id = "put_fields",
     tag = "skills",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body = PutFields,
@@ -120,9 +123,10 @@ pub(crate) async fn put_fields(
 #[utoipa::path(
     operation_id = "delete_skill",
     tag = "skills",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body(content = Option<DeleteSkill>, description = "May be left out"),
@@ -155,6 +159,7 @@ pub(crate) async fn delete_skill(
 #[utoipa::path(
     operation_id = "report_use",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     params(WriteHeaders),
     request_body = ReportUse,
     responses((status = 200, description = "Counted, or counted before", body = Counted), WriteProblems)

@@ -12,6 +12,7 @@ use crate::http::{ApiError, CallerProblems, JsonBody, Query, UserCaller, WritePr
 #[utoipa::path(
     operation_id = "match_skills",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     request_body = MatchSkills,
     responses((status = 200, description = "The names, the most specific first", body = Matches), WriteProblems)
 )]
@@ -26,6 +27,7 @@ pub(crate) async fn match_skills(ctx: UserCaller, body: JsonBody<MatchSkills>) -
 #[utoipa::path(
     operation_id = "suggest_skills",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     params(SuggestSkills),
     responses((status = 200, description = "Best first", body = Suggestions), CallerProblems)
 )]

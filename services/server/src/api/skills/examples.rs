@@ -16,6 +16,7 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, Write
 #[utoipa::path(
     operation_id = "list_examples",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         PageQuery
@@ -38,8 +39,9 @@ pub(crate) async fn list_examples(
 #[utoipa::path(
     operation_id = "delete_example",
     tag = "skills",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
         ("example" = String, Path, description = "Id"),
         WriteHeaders
     ),
@@ -58,8 +60,9 @@ pub(crate) async fn delete_example(ctx: UserCaller, path: Path<(String, String)>
 #[utoipa::path(
     operation_id = "delete_examples",
     tag = "skills",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
         WriteHeaders
     ),
     responses((status = 204, description = "Deleted"), WriteProblems)

@@ -87,6 +87,7 @@ impl FromRequest for Parts {
 #[utoipa::path(
     operation_id = "import_skills",
     tag = "exchange",
+    security(("bearer" = ["skills:write"])),
     params(ImportQuery, WriteHeaders),
     request_body(content = ImportForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "What became of each", body = ImportReport), WriteProblems)
@@ -112,6 +113,7 @@ pub(crate) async fn import_skills(
 #[utoipa::path(
     operation_id = "check_import",
     tag = "exchange",
+    security(("bearer" = ["skills:read"])),
     request_body = CheckImport,
     responses((status = 200, description = "Each skill compared", body = CheckedImport), WriteProblems)
 )]
@@ -126,6 +128,7 @@ pub(crate) async fn check_import(ctx: UserCaller, body: JsonBody<CheckImport>) -
 #[utoipa::path(
     operation_id = "list_digests",
     tag = "exchange",
+    security(("bearer" = ["skills:read"])),
     params(ListDigests),
     responses((status = 200, description = "A page", body = DigestPage), CallerProblems)
 )]
@@ -185,6 +188,7 @@ fn unreadable(error: MultipartError) -> Error {
 #[utoipa::path(
     operation_id = "export_skills",
     tag = "exchange",
+    security(("bearer" = ["skills:read"])),
     params(ExportQuery),
     responses(
         (status = 200, description = "The archive; as bytes of no kind for who accepts `application/octet-stream`", content(

@@ -18,6 +18,7 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "list_versions",
     tag = "history",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         PageQuery
@@ -40,6 +41,7 @@ pub(crate) async fn list_versions(
 #[utoipa::path(
     operation_id = "get_findings",
     tag = "review",
+    security(("bearer" = ["review"])),
     params(("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")),
     responses((status = 200, description = "What was found; nothing, mostly", body = SkillFindings), ReadProblems)
 )]
@@ -54,6 +56,7 @@ pub(crate) async fn get_findings(ctx: UserCaller, skill: Path<String>) -> Result
 #[utoipa::path(
     operation_id = "get_version",
     tag = "history",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("version" = i32, Path, description = "From 1", minimum = 1, example = 1)
@@ -74,6 +77,7 @@ pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> R
 #[utoipa::path(
     operation_id = "diff_versions",
     tag = "history",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         Diff
@@ -109,9 +113,10 @@ pub(crate) async fn diff_versions(
 #[utoipa::path(
     operation_id = "rollback_skill",
     tag = "history",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body = Rollback,

@@ -26,6 +26,7 @@ pub(crate) struct LoadQuery {
 #[utoipa::path(
     operation_id = "list_skills",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     params(ListSkills),
     responses(
         (status = 200, description = "A page; `ETag` stands for its bytes", body = Page<IndexItem>),
@@ -52,6 +53,7 @@ pub(crate) async fn list_skills(
 #[utoipa::path(
     operation_id = "load_skill",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         LoadQuery
@@ -77,6 +79,7 @@ pub(crate) async fn load_skill(
 #[utoipa::path(
     operation_id = "read_skill_md",
     tag = "skills",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")
     ),

@@ -15,6 +15,7 @@ use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, Wr
 #[utoipa::path(
     operation_id = "get_knowledge",
     tag = "graph",
+    security(("bearer" = ["skills:read"])),
     params(("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")),
     responses((status = 200, description = "What is known", body = Knowledge), ReadProblems)
 )]
@@ -30,8 +31,9 @@ pub(crate) async fn get_knowledge(ctx: UserCaller, skill: Path<String>) -> Resul
 #[utoipa::path(
     operation_id = "put_importance",
     tag = "graph",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
         WriteHeaders
     ),
     request_body = PutImportance,
@@ -54,6 +56,7 @@ pub(crate) async fn put_importance(
 #[utoipa::path(
     operation_id = "list_relations",
     tag = "graph",
+    security(("bearer" = ["skills:read"])),
     params(("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")),
     responses((status = 200, description = "All of them", body = Relations), ReadProblems)
 )]
@@ -68,10 +71,11 @@ pub(crate) async fn list_relations(ctx: UserCaller, skill: Path<String>) -> Resu
 #[utoipa::path(
     operation_id = "declare_relation",
     tag = "graph",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("type" = RelationType, Path, description = "What it is to the other one", example = "requires"),
-        ("other" = String, Path, description = "The other skill, by name or id", example = "mcp%2Fcalendar"),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("type" = RelationType, Path, description = "What it is to the other one"),
+        ("other" = String, Path, description = "The other skill, by name or id"),
         WriteHeaders
     ),
     responses(
@@ -96,10 +100,11 @@ pub(crate) async fn declare_relation(
 #[utoipa::path(
     operation_id = "remove_relation",
     tag = "graph",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("type" = RelationType, Path, description = "What it is to the other one", example = "requires"),
-        ("other" = String, Path, description = "The other skill, by name or id", example = "mcp%2Fcalendar"),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("type" = RelationType, Path, description = "What it is to the other one"),
+        ("other" = String, Path, description = "The other skill, by name or id"),
         WriteHeaders
     ),
     responses((status = 204, description = "Removed"), WriteProblems)

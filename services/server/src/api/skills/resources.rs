@@ -15,6 +15,7 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "get_resource",
     tag = "resources",
+    security(("bearer" = ["skills:read"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md")
@@ -44,10 +45,11 @@ pub(crate) async fn get_resource(
 #[utoipa::path(
     operation_id = "put_resource",
     tag = "resources",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("path" = String, Path, description = "Path below the skill's folder"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     request_body(content = inline(Binary), content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
@@ -73,10 +75,11 @@ pub(crate) async fn put_resource(
 #[utoipa::path(
     operation_id = "delete_resource",
     tag = "resources",
+    security(("bearer" = ["skills:write"])),
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
-        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
+        ("path" = String, Path, description = "Path below the skill's folder"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
     responses((status = 200, description = "Removed", body = SavedSkill), ChangeProblems)

@@ -5,6 +5,8 @@ mod hostile;
 mod idempotency;
 mod logs;
 mod misfits;
+mod order;
 mod proxies;
+mod query_tokens;
 mod rates;
 mod tokens;

@@ -1,6 +1,6 @@
 //! The MCP face: tools, the skills extension, prompts, and whatever hostile clients send.
 
-mod client;
+pub mod client;
 mod schema;
 
 mod browsers;
