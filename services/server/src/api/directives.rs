@@ -94,7 +94,8 @@ pub(crate) async fn put_directive(
     operation_id = "delete_directive",
     tag = "admin",
     params(
-        ("name" = DirectiveName, Path, description = "The prompt that it is part of"),
+        // Without the list of names, of which the interactive page would choose the first.
+        ("name" = String, Path, description = "The prompt that it is part of, as `GET /v1/directives` lists it"),
         TenantQuery
     ),
     responses((status = 204, description = "The built-in text is in force"), WriteProblems)

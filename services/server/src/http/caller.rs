@@ -90,6 +90,7 @@ impl FromRequest for AdminCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal } = authorized(&request)?;
+            principal.require_admin()?;
             let Query(Where { place }) = Query::extract(&request).await?;
             begin_work(&request, &principal).await?;
             let ctx = Ctx::of(&app, &principal);

@@ -20,7 +20,7 @@ pub struct Operation {
     template: Vec<String>,
     method: &'static str,
     parameters: Vec<String>,
-    /// `None` if anybody may call it.
+    /// `None` for a public operation.
     pub need: Option<Need>,
 }
 
@@ -95,7 +95,7 @@ impl Operation {
     /// Refuses a query parameter that the operation does not take. A mistyped one would be ignored otherwise.
     ///
     /// # Errors
-    /// `Malformed`, also for a parameter that holds a token; neither is repeated if it may be one.
+    /// `Malformed`, also for a parameter that holds a token. The token is not repeated.
     pub fn check_query(&self, query: &str) -> Result<(), Error> {
         if query.is_empty() {
             return Ok(());

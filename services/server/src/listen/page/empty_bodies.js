@@ -6,7 +6,8 @@ const EmptyBodies = {
     this.fn.getSampleSchema = (schema, mediaType, config, example) => {
       const plain = schema && schema.toJS ? schema.toJS() : schema
       const isGiven = [example, plain?.example, plain?.examples].some((given) => given !== undefined)
-      const isOfRequest = config?.includeWriteOnly === true
+      // A part of a form has no media type of its own.
+      const isOfRequest = config?.includeWriteOnly === true && typeof mediaType === "string"
       return isOfRequest && !isGiven ? "" : sample(schema, mediaType, config, example)
     }
   },

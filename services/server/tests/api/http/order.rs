@@ -27,7 +27,7 @@ impl Operation {
     }
 }
 
-/// Scopes and roles that the document lists for an operation; `None` for one that anybody may call.
+/// Scopes and roles that the document lists for an operation; `None` for a public one.
 fn needs(operation: &Value) -> Option<Vec<String>> {
     let ways = operation["security"].as_array().unwrap();
     let bearer = ways[0]["bearer"].as_array()?;
@@ -46,7 +46,7 @@ fn guarded() -> Vec<Operation> {
     all.collect()
 }
 
-/// What is wrong with a request besides its credential.
+/// A fault of a request, besides its credential.
 #[derive(Default)]
 struct Fault {
     name: &'static str,
@@ -109,7 +109,7 @@ fn faults(operation: &Operation) -> Vec<Fault> {
     all
 }
 
-/// A caller, the query that it needs, and what every request of it is answered.
+/// A caller, the query that it needs, and the answer to each of its requests.
 struct Refused {
     name: String,
     authorization: Option<String>,
@@ -156,9 +156,9 @@ impl Callers {
     fn refused(&self, operation: &Operation) -> Vec<Refused> {
         let Self { world, elsewhere, keys } = self;
         let mut all = vec![
-            refused("nobody", &world.anonymous, 401),
+            refused("no credential", &world.anonymous, 401),
             refused("an expired token", &world.expired(), 401),
-            refused("no token at all", &world.anonymous.with_token("kh_nonsense"), 401),
+            refused("a malformed key", &world.anonymous.with_token("kh_nonsense"), 401),
         ];
         for need in &operation.needs {
             let lacking = match need.as_str() {
@@ -195,7 +195,7 @@ fn check(address: &str, operation: &Operation, caller: &Refused, fault: &Fault) 
 }
 
 #[tokio::test]
-async fn who_may_not_call_an_operation_is_refused_whatever_else_is_wrong() {
+async fn a_caller_without_the_right_is_refused_whatever_else_is_wrong() {
     let callers = Callers::new().await;
     let (all, address) = (guarded(), &shared().address);
     assert!(all.len() > 120, "{}", all.len());
@@ -217,7 +217,7 @@ async fn who_may_not_call_an_operation_is_refused_whatever_else_is_wrong() {
     });
 }
 
-/// What the document lists is what the operations ask for, and no more.
+/// The operations ask for no scope that the document does not list.
 #[tokio::test]
 async fn the_scopes_of_the_document_suffice() {
     let world = World::with(json!({"starter_skills": false, "users_review": true})).await;
@@ -240,7 +240,7 @@ async fn the_scopes_of_the_document_suffice() {
 }
 
 #[tokio::test]
-async fn a_user_is_named_by_admins_who_review_alone() {
+async fn another_user_is_named_only_by_admins_who_review() {
     let world = World::new().await;
     let address = &shared().address;
     for operation in guarded().iter().filter(|o| o.takes("user") && !o.needs.contains(&"admin".to_owned())) {
@@ -299,4 +299,25 @@ async fn a_refused_body_is_not_read_and_its_answer_arrives() {
         }
     }
     alice.get("/v1/skills").await.ok(200);
+}
+
+#[tokio::test]
+async fn mcp_checks_the_credential_before_the_message_and_the_scope_before_the_arguments() {
+    let World { anonymous, read_only, .. } = &World::new().await;
+    let address = &shared().address;
+    let mcp = Operation { method: "POST".into(), path: "/mcp".into(), parameters: Vec::new(), needs: Vec::new() };
+    for token in ["Bearer kh_nonsense", "Bearer a.b.c", "Basic YTpi", ""] {
+        let authorization = format!("Authorization: {token}");
+        for fault in faults(&mcp) {
+            let mut lines: Vec<&[u8]> = fault.headers.iter().map(Vec::as_slice).collect();
+            lines.extend((!token.is_empty()).then_some(authorization.as_bytes()));
+            let answer = raw::request(address, &format!("POST /mcp?{}", fault.query), &lines, fault.body);
+            assert_eq!(answer.status, 401, "{token} with {}: {answer:?}", fault.name);
+            assert!(answer.head.to_lowercase().contains("www-authenticate: bearer"), "{answer:?}");
+        }
+    }
+    anonymous.post("/mcp", json!([])).await.error(401, -32000);
+    for arguments in [json!({"nonsense": 1}), json!({"name": 7}), json!({})] {
+        read_only.tool("skill_save", arguments).await.error(403, -32000);
+    }
 }
