@@ -25,3 +25,13 @@ document() { # its file, what makes the program print it
 check=$([ "${1:-}" != --check ] || echo yes)
 document openapi/openapi.json
 document openapi/mcp-tools.json --mcp
+
+# Names that no skill may have: the fixed segments below /v1/skills/.
+reserved=services/domain/src/name/reserved.rs
+fresh=data/reserved.rs
+python3 scripts/dev/reserved_names.py openapi/openapi.json >"$fresh"
+if [ "$check" ]; then
+    diff -u "$reserved" "$fresh" || fail "$reserved differs from the routes; refresh it with: make openapi"
+else
+    cp "$fresh" "$reserved"
+fi

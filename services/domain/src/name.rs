@@ -1,5 +1,7 @@
 //! The name of a skill: an ASCII path that is also a folder name and a URI.
 
+mod reserved;
+
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::limits::{NAME_CHARS, SEGMENT_CHARS, SEGMENTS};
+pub use reserved::RESERVED;
 
 /// A valid name: 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
@@ -21,6 +24,33 @@ impl SkillName {
             None => Ok(Self(text.to_owned())),
             Some(rule) => Err(Error::invalid("/name", rule + &suggestion(text))),
         }
+    }
+
+    /// Whether an endpoint has the address that a skill of this name would have.
+    pub fn is_reserved(&self) -> bool {
+        RESERVED.contains(&self.0.as_str())
+    }
+
+    /// Refuses a reserved name for a new skill.
+    ///
+    /// # Errors
+    /// `Invalid`, which offers another name.
+    pub fn require_unreserved(&self) -> Result<()> {
+        if !self.is_reserved() {
+            return Ok(());
+        }
+        let other = self.unreserved()?;
+        let detail =
+            format!("'{self}' is reserved, since /v1/skills/{self} is an endpoint; use another name, e.g. '{other}'");
+        Err(Error::invalid("/name", detail))
+    }
+
+    /// Returns the name that an import gives a skill whose own is reserved.
+    ///
+    /// # Errors
+    /// `Invalid`, if it is too long.
+    pub fn unreserved(&self) -> Result<Self> {
+        Self::parse(&format!("{self}-skill"))
     }
 
     /// The whole name, with its namespaces.
@@ -183,7 +213,8 @@ fn suggestion(text: &str) -> String {
     }
     let segments: Vec<String> = text.split('/').map(tidy_segment).filter(|segment| !segment.is_empty()).collect();
     let name = segments.join("/");
-    if broken_rule(&name).is_none() { format!(". A valid form: '{name}'") } else { String::new() }
+    let is_offered = broken_rule(&name).is_none() && !RESERVED.contains(&name.as_str());
+    if is_offered { format!(". A valid form: '{name}'") } else { String::new() }
 }
 
 fn tidy_segment(segment: &str) -> String {

@@ -96,3 +96,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_reserved_name_offers_another() {
+    for name in RESERVED {
+        let reserved = SkillName::parse(name).unwrap();
+        let refusal = reserved.require_unreserved().unwrap_err().to_string();
+        assert!(refusal.contains(&format!("'{name}-skill'")), "{refusal}");
+        assert!(reserved.unreserved().unwrap().require_unreserved().is_ok());
+        assert!(SkillName::parse(&format!("tools/{name}")).unwrap().require_unreserved().is_ok());
+        assert!(SkillName::parse(&format!("{name}s")).unwrap().require_unreserved().is_ok());
+        let spelled = SkillName::parse(&name.to_uppercase()).unwrap_err().to_string();
+        assert!(!spelled.contains("A valid form"), "{spelled}");
+    }
+}

@@ -109,6 +109,7 @@ async fn write_made(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, kind: Change
     let name = of.operation.target();
     refuse_old_name(tx, name).await?;
     let skill_name = SkillName::parse(name).map_err(of_this_op)?;
+    skill_name.require_unreserved().map_err(of_this_op)?;
     let draft = Draft::new(kind, skill_name, written(ctx, of, None).await?);
     let document = draft.document.raw().to_owned();
     let digest = digest_of(&draft);

@@ -175,7 +175,8 @@ async fn find_free(tx: &mut WriteTx, name: &str) -> Result<Option<String>> {
     let numbered = (2..=TRIES).map(|n| format!("{name}-restored-{n}"));
     let tried: Vec<String> = [name.to_owned(), format!("{name}-restored")].into_iter().chain(numbered).collect();
     let found = lock(tx, tried.iter().map(String::as_str)).await?;
-    let free = tried.into_iter().zip(found).find(|(name, taken)| taken.is_none() && SkillName::parse(name).is_ok());
+    let is_usable = |name: &str| SkillName::parse(name).is_ok_and(|name| !name.is_reserved());
+    let free = tried.into_iter().zip(found).find(|(name, taken)| taken.is_none() && is_usable(name));
     Ok(free.map(|(name, _)| name))
 }
 

@@ -73,6 +73,9 @@ pub(super) async fn propose_over(
         Proposal::Write(draft) => Wanted::State(draft),
         Proposal::Delete(successor) => Wanted::Gone(successor),
     };
+    if let (Wanted::State(draft), None) = (&wanted, &locked) {
+        draft.name.require_unreserved()?;
+    }
     let name = wanted.name(locked.as_ref()).to_owned();
     let digest = wanted.digest();
     if digest.is_some_and(|digest| locked.as_ref().is_some_and(|locked| locked.skill.digest == digest)) {

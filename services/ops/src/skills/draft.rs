@@ -141,6 +141,9 @@ impl NewVersion<'_> {
         let Base { locked, source, is_bulk, now, expected } = base;
         let before = locked.as_ref().map(|locked| &locked.skill);
         let is_release = draft.kind == ChangeKind::Sync && *source == Source::Starter;
+        if before.is_none() && !is_release {
+            draft.name.require_unreserved()?;
+        }
         let is_reviewed = draft.reviewed.is_none() && !is_release;
         let checks = match &draft.reviewed {
             Some(reviewed) => reviewed.checks.clone(),

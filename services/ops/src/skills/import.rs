@@ -53,6 +53,15 @@ impl ImportSource {
         }
     }
 
+    /// Returns the name of a new skill, and the reserved one that it takes the place of. The folder of a sync keeps its name, so a
+    /// reserved one is refused later.
+    fn unreserved(self, name: SkillName) -> Result<(SkillName, Option<SkillName>)> {
+        match self {
+            Self::Import if name.is_reserved() => Ok((name.unreserved()?, Some(name))),
+            Self::Import | Self::Sync => Ok((name, None)),
+        }
+    }
+
     /// What its versions are.
     fn change(self) -> ChangeKind {
         match self {
@@ -88,11 +97,17 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
     let mut names = HashSet::new();
     for (at, (path, skill)) in skills.into_iter().enumerate() {
         items.push(match skill {
-            Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Some(refused(path, duplicate(&name))?),
             Ok(Readied::Taken(name, skill)) => {
-                let expected = expected.get(name.as_str()).copied();
-                taken.push(ImportOne { at, path, name, skill: *skill, source, expected, is_bulk });
-                None
+                let (name, renamed_from) = source.unreserved(name)?;
+                if names.insert(name.clone()) {
+                    let expected = expected.get(name.as_str()).copied();
+                    // Under its new name it must not replace another skill.
+                    let expected = expected.or(renamed_from.is_some().then_some(0));
+                    taken.push(ImportOne { at, path, name, skill: *skill, source, expected, renamed_from, is_bulk });
+                    None
+                } else {
+                    Some(refused(path, duplicate(&name))?)
+                }
             }
             Ok(Readied::SameAs(other)) => {
                 Some(Imported { same_as: Some(other), ..Imported::at(path, ImportOutcome::Duplicate) })
@@ -102,7 +117,7 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
     }
     for batch in batches(&taken) {
         for (one, done) in batch.iter().zip(import_batch(ctx, batch).await?) {
-            let told = done.map(|done| done.told(&one.path, &one.skill));
+            let told = done.map(|done| done.report(one));
             items[one.at] = Some(told.or_else(|refusal| refused(one.path.clone(), refusal))?);
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct ImportOne {
     pub(super) source: ImportSource,
     /// The version that it is based on, where that matters.
     pub(super) expected: Option<i32>,
+    /// The reserved name that it would have.
+    pub(super) renamed_from: Option<SkillName>,
     pub(super) is_bulk: bool,
 }
 
@@ -194,13 +196,17 @@ impl Done {
         Self { name: changed.skill.name, outcome, version: changed.skill.version }
     }
 
-    pub(super) fn told(self, path: &str, skill: &Readable) -> Imported {
+    pub(super) fn report(self, one: &ImportOne) -> Imported {
+        let note = one.renamed_from.as_ref();
+        let note =
+            note.map(|from| format!("'{from}' is reserved for an endpoint, so the skill is called '{}'", self.name));
         Imported {
             name: Some(self.name),
             version: Some(self.version),
-            fixed: !skill.fixes.is_empty(),
-            fixes: skill.fixes.clone(),
-            ..Imported::at(path.to_owned(), self.outcome)
+            fixed: !one.skill.fixes.is_empty(),
+            fixes: one.skill.fixes.clone(),
+            note,
+            ..Imported::at(one.path.clone(), self.outcome)
         }
     }
 }

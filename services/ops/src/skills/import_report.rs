@@ -71,6 +71,9 @@ pub struct Imported {
     pub detail: Option<String>,
     /// The findings, one by one.
     pub errors: Vec<FieldError>,
+    /// What else is to be known, as that the skill was renamed because its name is reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// The outcome of an import for one skill.
@@ -106,6 +109,7 @@ impl Imported {
             code: None,
             detail: None,
             errors: Vec::new(),
+            note: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use self::older::translated;
 use super::{Merged, Operation};
 use crate::patch::Edit;
 use crate::sentence::beginning;
-use crate::{SkillName, inert_line};
+use crate::{Error, SkillName, inert_line};
 
 /// The largest answer that is read, in bytes.
 pub const PLAN_BYTES: usize = 1024 * 1024;
@@ -137,7 +137,7 @@ fn reason_of(reason: &str) -> String {
 fn check_form(operation: &Operation) -> Result<(), String> {
     match operation {
         Operation::Create { name, description, body, triggers, evidence, .. } => {
-            check_name(name)?;
+            check_new_name(name)?;
             check_texts(description, body)?;
             check_length("triggers", triggers.len(), 0)?;
             check_length("evidence", evidence.len(), 0)
@@ -169,10 +169,15 @@ fn check_form(operation: &Operation) -> Result<(), String> {
 }
 
 fn check_name(name: &str) -> Result<(), String> {
-    match SkillName::parse(name) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string().trim_start_matches("/name: ").to_owned()),
-    }
+    SkillName::parse(name).map(drop).map_err(reason_of_name)
+}
+
+fn check_new_name(name: &str) -> Result<(), String> {
+    SkillName::parse(name).and_then(|name| name.require_unreserved()).map_err(reason_of_name)
+}
+
+fn reason_of_name(error: Error) -> String {
+    error.to_string().trim_start_matches("/name: ").to_owned()
 }
 
 fn check_names(list: &str, names: &[String]) -> Result<(), String> {

@@ -30,6 +30,9 @@ pub(crate) struct Putting<'a> {
 /// `Invalid` for a frontmatter that hosts do not take as it is; `Quota` where the library is full.
 pub(crate) async fn put_in(ctx: &Ctx, tx: &mut TenantTx, putting: &Putting<'_>, state: &LibraryState) -> Result<i32> {
     let Putting { name, document, actor, approved_by, detail } = putting;
+    if state.current.is_none() {
+        name.require_unreserved()?;
+    }
     let served = document.served(name);
     if !matches!(served.text, Cow::Borrowed(_)) {
         let detail = format!(

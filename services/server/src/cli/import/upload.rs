@@ -195,6 +195,10 @@ impl<'a> Upload<'a> {
             self.settle(skill, outcome, detail);
             if let Some(entry) = self.entries.last_mut() {
                 (entry.version, entry.code) = (item.version, item.code);
+                if let Some(note) = item.note {
+                    entry.name = item.name;
+                    entry.fixes.push(note);
+                }
             }
         }
     }

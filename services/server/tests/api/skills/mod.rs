@@ -10,6 +10,7 @@ mod list;
 mod load;
 mod patch;
 mod quotas;
+mod reserved;
 mod resources;
 mod save;
 mod starters;
