@@ -129,7 +129,7 @@ def neighbour(stage, options, say):
 
 
 def limit(stage, slug, rate):
-    """Sets a tenant's rate, and waits until it holds. What is left out of its settings gets its default."""
+    """Sets a tenant's rate, and waits until it holds."""
     operator = stage.knowhow("token", "--operator", "--user", "proof")
     status, _, answer = stage.ask("PATCH", f"/v1/admin/tenants/{slug}", operator,
                                   {"settings": {"starter_skills": False, "requests_per_second": rate, "user_requests_per_second": rate}})

@@ -143,9 +143,7 @@ class Service:
     def let_dreams_apply(self):
         """The tenant lets dreams apply what every check lets through, and its users decide for themselves."""
         path, operator = f"/v1/admin/tenants/{self.tenant}", {"Authorization": f"Bearer {self.operator}"}
-        settings = self.ask("GET", path, headers=operator)["settings"]
-        settings["dreams"] = {"gaps": "apply", "consolidate": "apply", "optimize": "off"}
-        settings["users_review"] = True
+        settings = {"dreams": {"gaps": "apply", "consolidate": "apply", "optimize": "off"}, "users_review": True}
         self.ask("PATCH", path, {"settings": settings}, operator)
         wait("the tenant's new setting", lambda: self.modes() == ["apply", "apply", "off"])
 

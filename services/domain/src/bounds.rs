@@ -1,6 +1,6 @@
-//! Bounds of numbers are declared once, in the schema of a type, where the API's document shows them. Here values are held
-//! to them.
+//! Checks numbers against the bounds that the schema of their type declares, as the API's document shows them.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{Number, PartialSchema};
@@ -15,10 +15,8 @@ pub fn out_of_bounds<T: PartialSchema>(value: &Value, pointer: &str) -> Vec<Fiel
         let RefOr::T(Schema::Object(member)) = member else { return None };
         let (least, most) = (as_float(member.minimum.as_ref()?), as_float(member.maximum.as_ref()?));
         let number = value.get(name)?.as_f64()?;
-        // Of a 32-bit number no digits that it never had.
-        let detail = format!("must be {least} to {most}, is {}", number as f32);
-        let detail = if number.fract() == 0.0 { format!("must be {least} to {most}, is {number}") } else { detail };
-        (!(least..=most).contains(&number)).then(|| FieldError::new(format!("{pointer}/{name}"), detail))
+        let is_within = (least..=most).contains(&number);
+        (!is_within).then(|| FieldError::new(format!("{pointer}/{name}"), detail(least, most, number)))
     };
     schema.properties.iter().filter_map(finding).collect()
 }
@@ -28,6 +26,28 @@ fn as_float(number: &Number) -> f64 {
         Number::Int(number) => *number as f64,
         Number::UInt(number) => *number as f64,
         Number::Float(number) => *number,
+    }
+}
+
+fn detail(least: f64, most: f64, number: f64) -> String {
+    let shown = match number {
+        _ if number.abs() >= 1e15 => format!("{number:e}"),
+        _ if number.fract() == 0.0 => number.to_string(),
+        // A 32-bit number is shown without digits that it never had.
+        _ => (number as f32).to_string(),
+    };
+    format!("must be {least} to {most}, is {shown}")
+}
+
+/// Reads a number from 0 to 1, or null, for `deserialize_with`. It checks the number as it was sent: 1e39 is infinite as 32 bits.
+///
+/// # Errors
+/// The deserializer's, for anything else.
+pub fn share_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f32>, D::Error> {
+    let number = Option::<f64>::deserialize(deserializer)?;
+    match number.filter(|number| !(0.0..=1.0).contains(number)) {
+        Some(wrong) => Err(serde::de::Error::custom(detail(0.0, 1.0, wrong))),
+        None => Ok(number.map(|number| number as f32)),
     }
 }
 

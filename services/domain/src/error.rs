@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::Tenant;
 use crate::submission::{Check, Submission};
 
 /// Result of everything that can be refused.
@@ -86,6 +87,9 @@ pub enum Error {
         /// The version that is current.
         current_version: i32,
     },
+    /// The tenant is not in a state that `If-Match` names (412).
+    #[error("the tenant was changed since it was read; `current` has its state and `ETag` the tag for another try")]
+    Stale(Box<Tenant>),
     /// The change is not made yet: it waits until a person decides (202).
     #[error("the change of '{}' waits for a person to decide; nothing is changed until then", .0.skill)]
     Waits(Box<Submission>),
@@ -149,6 +153,7 @@ impl Error {
         Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
             Self::Unavailable(why) => Self::Unavailable(why.clone()),
             Self::Quota(why) => Self::Quota(why.clone()),
+            Self::Malformed(why) => Self::Malformed(why.clone()),
             Self::Conflict { code, detail } => Self::Conflict { code, detail: detail.clone() },
             other => Self::internal(other.code()),
         })
@@ -166,6 +171,7 @@ impl Error {
             Self::AmbiguousName { .. } => "ambiguous-name",
             Self::Conflict { code, .. } => code,
             Self::VersionConflict { .. } => "version-conflict",
+            Self::Stale(_) => "precondition-failed",
             Self::Waits(_) => "waits-for-review",
             Self::MustBeReviewed(_) => "internal",
             Self::TooLarge { .. } => "too-large",

@@ -1,24 +1,30 @@
 //! What a tenant can be given more or less of.
 
 mod channels;
+mod difference;
 mod effective;
+mod patch;
+mod retention;
+mod stored;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::bounds::out_of_bounds;
 use crate::dream::{Mode, Pass};
 use crate::graph::{DAILY_IMPORTANCE, DAILY_MEMORY, IMPORTANCE_FLOOR};
 use crate::index::INDEX_BUDGET;
 use crate::object::as_object;
 use crate::recall::FLOOR;
 use crate::session::GAP_MINUTES;
-use crate::{Channel, FieldError, ReflectionActions};
+use crate::{Channel, ReflectionActions};
 pub use channels::ChannelSettings;
 use channels::by_channel;
+pub use difference::{described, difference};
+pub use patch::SettingsPatch;
+pub use retention::require_longer_retention;
+pub use stored::StoredSettings;
 
 /// Fewest and most characters that an index may be given.
 pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
@@ -219,14 +225,7 @@ impl TenantSettings {
     pub fn learns(&self) -> bool {
         self.learn_from_use && self.example_days > 0
     }
-
-    /// What is out of the bounds that the schemas declare, each with its pointer below `/settings`.
-    pub fn validate(&self) -> Vec<FieldError> {
-        let mut findings = out_of_bounds::<Self>(&json!(self), "/settings");
-        for (channel, settings) in &self.channels {
-            let pointer = format!("/settings/channels/{}", channel.as_str());
-            findings.extend(out_of_bounds::<ChannelSettings>(&json!(settings), &pointer));
-        }
-        findings
-    }
 }
+
+#[cfg(test)]
+mod tests;

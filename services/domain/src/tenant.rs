@@ -2,10 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::manifest;
 use crate::used::UsedByTenant;
-use crate::{TenantId, TenantSettings};
+use crate::{Error, Result, TenantId, TenantSettings};
 
 /// A customer of the deployment.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -31,6 +33,35 @@ pub struct Tenant {
     /// Why, as its callers are told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_reason: Option<String>,
+}
+
+impl Tenant {
+    /// Returns the tag of its name and settings, for `ETag` and `If-Match`.
+    pub fn tag(&self) -> String {
+        let state = json!({ "name": self.name, "settings": self.settings }).to_string();
+        manifest::hex(&manifest::digest(state.as_bytes()))
+    }
+}
+
+/// The states that a caller wants to change, by tag: any, or one of these.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum IfMatch {
+    #[default]
+    Any,
+    OneOf(Vec<String>),
+}
+
+impl IfMatch {
+    /// Compares the tags with that of the tenant as it is.
+    ///
+    /// # Errors
+    /// `Stale` with the current state, if none of the tags is its own.
+    pub fn require(&self, current: &Tenant) -> Result<()> {
+        match self {
+            Self::OneOf(tags) if !tags.contains(&current.tag()) => Err(Error::Stale(Box::new(current.clone()))),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A tenant with what is kept of all its users together.

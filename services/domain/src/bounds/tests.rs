@@ -26,3 +26,31 @@ fn values_are_held_to_what_the_schema_declares() {
         ]
     );
 }
+
+#[derive(Debug, serde::Deserialize)]
+struct Shares {
+    #[serde(default, deserialize_with = "share_or_null")]
+    share: Option<f32>,
+}
+
+#[test]
+fn a_share_is_checked_as_it_was_sent() {
+    let read = |text: &str| serde_json::from_str::<Shares>(text).map(|read| read.share);
+    for (text, share) in
+        [("{}", None), (r#"{"share": null}"#, None), (r#"{"share": 1}"#, Some(1.0)), (r#"{"share": 0.25}"#, Some(0.25))]
+    {
+        assert_eq!(read(text).unwrap(), share, "{text}");
+    }
+    for (number, shown) in [("1e39", "1e39"), ("-1e308", "-1e308"), ("1.5", "1.5"), ("-1", "-1")] {
+        let error = read(&format!(r#"{{"share": {number}}}"#)).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("must be 0 to 1, is {shown}")), "{error}");
+    }
+    assert!(read(r#"{"share": "NaN"}"#).is_err());
+}
+
+#[test]
+fn numbers_that_32_bits_cannot_hold_are_out_of_bounds() {
+    let wrong = out_of_bounds::<Shape>(&json!({"count": 1e39, "share": -1e308}), "");
+    let details: Vec<&str> = wrong.iter().map(|finding| finding.detail.as_str()).collect();
+    assert_eq!(details, ["must be 1 to 10, is 1e39", "must be 0 to 1, is -1e308"]);
+}

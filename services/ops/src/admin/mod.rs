@@ -38,7 +38,7 @@ pub use sessions::{ListUserSessions, end_user_session, list_user_sessions};
 pub use stats::{Stats, get_stats};
 pub use suspensions::{Suspend, resume_tenant, resume_user, suspend_tenant, suspend_user};
 pub use takeout::{Taken, export_user};
-pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
+pub use tenants::{Confirm, CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
 pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, get_webhook, put_webhook, test_webhook};
 

@@ -1,11 +1,13 @@
 //! Tenants, kept by operators.
 
-use knowhow_domain::object::as_object_or_null;
-use knowhow_domain::{Error, FieldError, Result, Tenant, TenantDetail, TenantSettings};
-use knowhow_store::tenants::{self, NewTenant, TenantChange, TenantFilter};
+use knowhow_domain::object::{as_object, as_object_or_null};
+use knowhow_domain::settings::{described, difference, require_longer_retention};
+use knowhow_domain::{Error, FieldError, IfMatch, Result, SettingsPatch, StoredSettings, Tenant, TenantDetail};
+use knowhow_store::tenants::{self, NewTenant, StoredTenant, TenantFilter, TenantState, UpdateAt};
 use knowhow_store::{HOME_NAME, Window};
 use knowhow_store::{stored, used};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::Ctx;
@@ -22,15 +24,15 @@ pub struct CreateTenant {
     /// For people; by default the slug.
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// Quotas and switches.
+    /// Quotas and switches that differ from the defaults.
     #[serde(default, deserialize_with = "as_object_or_null")]
-    pub settings: Option<TenantSettings>,
+    pub settings: Option<SettingsPatch>,
     /// Which of the deployment's databases it is to live in, one of `KNOWHOW_PLACES`; by default `home`.
     #[schema(max_length = 63, example = "home")]
     pub place: Option<String>,
 }
 
-/// What to change of a tenant; absent members stay.
+/// Changes of a tenant; absent members stay.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
@@ -38,12 +40,26 @@ pub struct UpdateTenant {
     /// Its slug: of the path, not of the body.
     #[serde(skip)]
     pub slug: String,
+    /// The states that may be changed: of the header `If-Match`, not of the body.
+    #[serde(skip)]
+    pub if_match: IfMatch,
+    /// What the caller confirms: of the query, not of the body.
+    #[serde(skip)]
+    pub confirm: Option<Confirm>,
     /// Its name, as people are shown it.
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// All settings; members left out get their defaults.
-    #[serde(default, deserialize_with = "as_object_or_null")]
-    pub settings: Option<TenantSettings>,
+    /// Settings to change.
+    #[serde(default, deserialize_with = "as_object")]
+    pub settings: SettingsPatch,
+}
+
+/// A deletion of data that a caller confirms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confirm {
+    /// A setting keeps less of the stored data, or keeps it for a shorter time.
+    ShortenRetention,
 }
 
 /// Makes a tenant.
@@ -53,8 +69,9 @@ pub struct UpdateTenant {
 pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
     ctx.principal.require_operator()?;
     let name = input.name.as_deref().unwrap_or(&input.slug);
-    let settings = input.settings.clone().unwrap_or_default();
-    let mut findings = check(ctx, Some(name), Some(&settings)).await?;
+    let patch = input.settings.clone().unwrap_or_default();
+    let mut findings = check(ctx, Some(name), &patch).await?;
+    findings.extend(patch.check(&Value::Null));
     if !is_slug(&input.slug) {
         findings.push(FieldError::new("/slug", "lower-case letters and digits, joined by single '-', at most 64"));
     }
@@ -65,17 +82,19 @@ pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
+    let settings = patch.apply(&json!({}))?;
     let new = NewTenant { slug: &input.slug, name, settings: &settings, place };
     tenants::create(&ctx.app.db, &ctx.principal, &new, ctx.now()).await
 }
 
-/// Changes a tenant.
+/// Changes a tenant. Settings that are not given stay as they are.
 ///
 /// # Errors
-/// `Forbidden` for anyone but an operator; `NotFound`; `Invalid`.
+/// `Forbidden` for anyone but an operator; `NotFound`; `Invalid`; `Stale`; `Conflict` `confirm-needed` if settings would keep less
+/// of the stored data and the caller does not confirm it.
 pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
     ctx.principal.require_operator()?;
-    let findings = check(ctx, input.name.as_deref(), input.settings.as_ref()).await?;
+    let findings = check(ctx, input.name.as_deref(), &input.settings).await?;
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
@@ -83,8 +102,23 @@ pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
         return Err(Error::not_found("tenant"));
     }
     let there = ctx.in_tenant(&input.slug).await?;
-    let change = TenantChange { slug: &input.slug, name: input.name.as_deref(), settings: input.settings.as_ref() };
-    tenants::update(&there.app.db, &there.principal, &change, ctx.now()).await
+    let at = UpdateAt { slug: &input.slug, now: ctx.now() };
+    tenants::update(&there.app.db, &there.principal, at, |stored| change(input, stored)).await
+}
+
+/// Returns the state that a change leads to; `None` if it is the same.
+fn change(input: &UpdateTenant, stored: &StoredTenant) -> Result<Option<TenantState>> {
+    input.if_match.require(&stored.tenant)?;
+    let settings = input.settings.apply(&stored.settings)?;
+    if input.confirm != Some(Confirm::ShortenRetention) {
+        require_longer_retention(&StoredSettings::read(&stored.settings), &StoredSettings::read(&settings))?;
+    }
+    let name = input.name.clone().unwrap_or_else(|| stored.tenant.name.clone());
+    let old = described(&stored.tenant.name, &stored.settings);
+    let (old, new) = difference(&old, &described(&name, &settings));
+    let detail = json!({ "old": old, "new": new });
+    let is_same = name == stored.tenant.name && settings == stored.settings;
+    Ok((!is_same).then_some(TenantState { name, settings, detail }))
 }
 
 /// Lists tenants.
@@ -125,18 +159,17 @@ pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<TenantDetail> {
     Ok(TenantDetail { tenant, stored, used })
 }
 
-async fn check(ctx: &Ctx, name: Option<&str>, settings: Option<&TenantSettings>) -> Result<Vec<FieldError>> {
+async fn check(ctx: &Ctx, name: Option<&str>, settings: &SettingsPatch) -> Result<Vec<FieldError>> {
     let mut findings = Vec::new();
     if let Some(name) = name
         && (name.trim().is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control))
     {
         findings.push(FieldError::new("/name", "1 to 200 characters, no control characters"));
     }
-    if let Some(settings) = settings {
-        findings.extend(settings.validate());
-        if !knows_time_zone(ctx, &settings.time_zone).await? {
-            findings.push(FieldError::new("/settings/time_zone", "must be an IANA time zone, e.g. Europe/Berlin"));
-        }
+    if let Some(time_zone) = settings.time_zone()
+        && !knows_time_zone(ctx, time_zone).await?
+    {
+        findings.push(FieldError::new("/settings/time_zone", "must be an IANA time zone, e.g. Europe/Berlin"));
     }
     Ok(findings)
 }

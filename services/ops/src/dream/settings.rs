@@ -158,6 +158,9 @@ pub async fn put_learning(ctx: &Ctx, input: &PutLearning) -> Result<Learning> {
     if !modes.is_empty() || !input.resume.is_empty() {
         reach(ctx, None, None).await?.require_reviewer()?;
     }
+    if input.time_zone.iter().flatten().any(|name| name.contains('\0')) {
+        return Err(unknown_time_zone());
+    }
     let put = dreams::PutLearning {
         time_zone: input.time_zone.as_ref().map(Option::as_deref),
         modes,
@@ -166,8 +169,12 @@ pub async fn put_learning(ctx: &Ctx, input: &PutLearning) -> Result<Learning> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "learning.put").await?;
     let is_known = ctx.once(&mut tx, &("learning", input), async |tx| dreams::put_learning(tx, &put).await).await?;
     if !is_known {
-        return Err(Error::invalid("/time_zone", "is no IANA time zone, e.g. Europe/Berlin"));
+        return Err(unknown_time_zone());
     }
     tx.commit().await?;
     get_learning(ctx).await
+}
+
+fn unknown_time_zone() -> Error {
+    Error::invalid("/time_zone", "is no IANA time zone, e.g. Europe/Berlin")
 }

@@ -1,44 +1,46 @@
 //! Set: what a skill's importance begins from, and how it fades.
 
-use knowhow_domain::bounds::out_of_bounds;
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::bounds::share_or_null;
+use knowhow_domain::{Result, Scope};
 use knowhow_store::graph::{self, SetImportance};
 use knowhow_store::{WriteTx, skills};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::Ctx;
 use crate::lookup::{self, Reach};
 
-/// How much a skill matters. What is absent or null follows the tenant's settings.
+/// How much a skill matters. An absent member stays as it is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutImportance {
     /// The skill, by name or id: of the path, not of the body.
     #[serde(skip)]
     pub skill: String,
-    /// How much it matters when it is used, 0 to 1; absent, it stays as it is.
+    /// How much it matters when it is used, 0 to 1; null, it stays as it is.
+    #[serde(default, deserialize_with = "share_or_null")]
     #[schema(minimum = 0, maximum = 1)]
     pub importance: Option<f32>,
-    /// What is left of that from one idle day to the next, 0 to 1; 1 never fades.
-    #[schema(minimum = 0, maximum = 1)]
-    pub decay_rate: Option<f32>,
-    /// The least that it fades to, 0 to 1.
-    #[schema(minimum = 0, maximum = 1)]
-    pub importance_floor: Option<f32>,
+    /// The share of it that is left from one idle day to the next, 0 to 1; 1 never fades, null follows the tenant's.
+    #[serde(default, deserialize_with = "given_share", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f32>, minimum = 0, maximum = 1)]
+    pub decay_rate: Option<Option<f32>>,
+    /// The least that it fades to, 0 to 1; null follows the tenant's.
+    #[serde(default, deserialize_with = "given_share", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f32>, minimum = 0, maximum = 1)]
+    pub importance_floor: Option<Option<f32>>,
+}
+
+fn given_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f32>>, D::Error> {
+    share_or_null(deserializer).map(Some)
 }
 
 /// Sets what a skill's importance begins from, and how it fades. It makes no version.
 ///
 /// # Errors
-/// `NotFound`; `Invalid` for a number that is not from 0 to 1.
+/// `NotFound`.
 pub async fn put_importance(ctx: &Ctx, input: &PutImportance) -> Result<()> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let wrong = out_of_bounds::<PutImportance>(&json!(input), "");
-    if !wrong.is_empty() {
-        return Err(Error::Invalid(wrong));
-    }
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.importance").await?;
     ctx.once(&mut tx, &("importance", &input.skill, input), async |tx| {
         let (skill, ..) = lookup::find_in(tx, &input.skill, Reach::Segment, skills::find).await?;

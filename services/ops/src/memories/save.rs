@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use knowhow_domain::bounds::share_or_null;
 use knowhow_domain::graph::{EntityKind, EntityName};
 use knowhow_domain::{Error, FieldError, Memory, MemoryKind, Result, Scope};
 use knowhow_store::WriteTx;
@@ -25,6 +26,7 @@ pub struct SaveMemory {
     #[schema(min_length = 1, max_length = 8000)]
     pub content: String,
     /// 0 to 1; 0.5 by default.
+    #[serde(default, deserialize_with = "share_or_null")]
     #[schema(minimum = 0, maximum = 1)]
     pub importance: Option<f32>,
     /// Free labels.

@@ -8,12 +8,12 @@ use actix_web::http::header;
 use actix_web::web::{Bytes, BytesMut, Data};
 use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, validation_message};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use url::form_urlencoded;
 
-use super::{Lease, Shared, misfit};
+use super::{Lease, Shared};
 
 /// JSON may spell a byte as six characters, so this is what the largest skill can need.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
@@ -97,7 +97,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[') {
         return Err(Error::invalid("", "send a JSON object, not a list"));
     }
-    misfit::read_json(bytes)
+    validation_message::read_json(bytes)
 }
 
 /// Reads the parameters of a query.
@@ -107,7 +107,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
 pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T> {
     let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(parameters).map_err(|error| {
-        let (name, reason) = (error.path().to_string(), misfit::reason(&error.inner().to_string()));
+        let (name, reason) = (error.path().to_string(), validation_message::reason(&error.inner().to_string()));
         match name.as_str() {
             "." => Error::Malformed(format!("the query cannot be read: {}", error.inner())),
             name => Error::Malformed(format!("the query parameter '{name}' {reason}")),

@@ -7,7 +7,6 @@ mod body;
 mod client;
 mod credential;
 mod drain;
-mod misfit;
 mod need;
 mod query_token;
 mod rates;

@@ -14,4 +14,4 @@ pub use body::{Address, JsonBody, OptionalJson, Query, RawBody};
 pub use caller::{AdminCaller, UserCaller, WriteHeaders};
 pub use problem::{ApiError, Problem};
 pub use refusals::{CallerProblems, ChangeProblems, ReadProblems, WriteProblems};
-pub use respond::{etag_of, file, if_match, json, not_modified, proposed, versioned};
+pub use respond::{etag_of, file, if_match, if_match_tags, json, not_modified, proposed, tagged, versioned};

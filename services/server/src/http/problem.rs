@@ -5,7 +5,7 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
-use knowhow_domain::{Error, FieldError, Passage, Scope};
+use knowhow_domain::{Error, FieldError, Passage, Scope, Tenant};
 use knowhow_telemetry::metrics;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -38,6 +38,9 @@ pub struct Problem {
     /// For a version conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<i32>,
+    /// For a failed precondition: the state that is current.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<Box<Tenant>>,
     /// Names that may have been meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -78,6 +81,7 @@ impl ApiError {
             Error::Forbidden(_) | Error::Denied(_) | Error::Suspended { .. } => StatusCode::FORBIDDEN,
             Error::NotFound { .. } => StatusCode::NOT_FOUND,
             Error::VersionConflict { .. } if self.precondition => StatusCode::PRECONDITION_FAILED,
+            Error::Stale(_) => StatusCode::PRECONDITION_FAILED,
             Error::AmbiguousName { .. } | Error::Conflict { .. } | Error::VersionConflict { .. } => {
                 StatusCode::CONFLICT
             }
@@ -155,6 +159,7 @@ impl ApiError {
         match &self.error {
             Error::Invalid(errors) => problem.errors.clone_from(errors),
             Error::VersionConflict { current_version } => problem.current_version = Some(*current_version),
+            Error::Stale(current) => problem.current = Some(current.clone()),
             Error::NotFound { candidates, .. } | Error::AmbiguousName { candidates } => {
                 problem.candidates.clone_from(candidates);
             }
@@ -194,6 +199,10 @@ fn add_headers(response: &mut HttpResponseBuilder, error: &Error) {
         Error::Forbidden(scope) if scope.parse::<Scope>().is_ok() => {
             let challenge = format!("Bearer realm=\"knowhow\", error=\"insufficient_scope\", scope=\"{scope}\"");
             response.insert_header((header::WWW_AUTHENTICATE, challenge));
+            return;
+        }
+        Error::Stale(current) => {
+            response.insert_header((header::ETAG, format!("\"{}\"", current.tag())));
             return;
         }
         Error::RateLimited { retry_after, .. } => *retry_after,

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use knowhow_domain::{Error, Submission, SubmissionState, manifest};
+use knowhow_domain::{Error, IfMatch, Submission, SubmissionState, manifest};
 use knowhow_ops::skills::File;
 use serde::Serialize;
 
@@ -28,6 +28,11 @@ pub fn proposed(submission: &Submission) -> HttpResponse {
 /// A skill with its version as entity tag, for a later `If-Match`.
 pub fn versioned(status: StatusCode, version: i32, body: &impl Serialize) -> HttpResponse {
     HttpResponse::build(status).insert_header((header::ETAG, format!("\"{version}\""))).json(body)
+}
+
+/// Returns an answer with an entity tag, for a later `If-Match`.
+pub fn tagged(status: StatusCode, tag: &str, body: &impl Serialize) -> HttpResponse {
+    HttpResponse::build(status).insert_header((header::ETAG, format!("\"{tag}\""))).json(body)
 }
 
 /// A strong entity tag over the bytes of an answer.
@@ -64,4 +69,20 @@ pub fn if_match(headers: &HeaderMap) -> Result<Option<i32>, ApiError> {
         Some(version) => Ok(Some(version)),
         None => Err(Error::Malformed("If-Match takes one version in quotes, e.g. \"3\"".into()).into()),
     }
+}
+
+/// Reads the entity tags of `If-Match`: any if the header is absent or `*`. A weak tag matches no state (RFC 9110, 13.1.1).
+pub fn if_match_tags(headers: &HeaderMap) -> Result<IfMatch, ApiError> {
+    let mut tags = Vec::new();
+    for value in headers.get_all(header::IF_MATCH) {
+        let list = value.to_str().unwrap_or_default();
+        for tag in list.split(',').map(str::trim).filter(|tag| *tag != "*") {
+            let is_tag = tag.trim_start_matches("W/").strip_prefix('"').is_some_and(|rest| rest.ends_with('"'));
+            if !is_tag {
+                return Err(Error::Malformed("If-Match takes the ETag of an answer, in quotes, or *".into()).into());
+            }
+            tags.push(tag.trim_matches('"').to_owned());
+        }
+    }
+    Ok(if tags.is_empty() { IfMatch::Any } else { IfMatch::OneOf(tags) })
 }

@@ -210,8 +210,8 @@ async fn where_a_tenant_allows_fewer_conversations_those_that_are_over_leave() {
         talks[n].say("Something that is said").await;
     }
     talks[0].tell("/end", json!({})).await;
-    let change = json!({"settings": {"starter_skills": false, "sessions_per_user": 2, "index_budget": 500}});
-    operator.patch(&format!("/v1/admin/tenants/{slug}"), change).await.ok(200);
+    let change = json!({"settings": {"sessions_per_user": 2, "index_budget": 500}});
+    operator.patch(&format!("/v1/admin/tenants/{slug}?confirm=shorten-retention"), change).await.ok(200);
     poll_async("the settings to take effect", async || {
         alice.get("/v1/snapshot").await.ok(200);
         (rows(slug, "current_snapshots", "index_budget = 500") > 0).then_some(())

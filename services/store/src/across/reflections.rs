@@ -38,7 +38,7 @@ pub async fn enqueue_due(db: &Database, due: Due) -> Result<i64> {
         "-- reflections.enqueue_due
         with houses as materialized (
             select t.tenant_id, app.zone(t.settings ->> 'time_zone') as zone from tenants t
-            where coalesce((t.settings ->> 'reflections')::boolean, true)
+            where app.flag_setting(t.settings -> 'reflections', true)
         ), people as materialized (
             select u.tenant_id, u.user_id,
                    case when l.time_zone is null then h.zone else app.zone(l.time_zone) end as zone

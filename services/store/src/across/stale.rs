@@ -67,8 +67,8 @@ pub async fn enqueue_stale(db: &Database, wanted: StaleVectors<'_>) -> Result<i6
                 (select x.tenant_id, x.user_id, x.example_id, 'all', '{}', x.model is distinct from $2 and exists (
                             select from tenants t
                             where t.tenant_id = x.tenant_id
-                              and coalesce((t.settings ->> 'learn_from_use')::boolean, true)
-                              and coalesce((t.settings ->> 'example_days')::integer, 365) > 0)
+                              and app.flag_setting(t.settings -> 'learn_from_use', true)
+                              and app.retention_days(t.settings -> 'example_days', 0, 365) > 0)
                  from skill_examples x
                  where $8 = 'example' and (x.tenant_id, x.user_id, x.example_id) > ($3, $4, $5)
                  order by x.tenant_id, x.user_id, x.example_id

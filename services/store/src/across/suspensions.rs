@@ -58,7 +58,7 @@ pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending
         id: TenantId(row.tenant_id),
         slug: row.slug,
         name: row.name,
-        settings: read_settings(row.settings)?,
+        settings: read_settings(row.tenant_id, &row.settings),
         place: db.place_name().into(),
         created_at: row.created_at,
         suspended_at: row.suspended_at,

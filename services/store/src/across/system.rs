@@ -44,7 +44,7 @@ pub(crate) async fn find_tenant(db: &Database, slug: &str, gate: &GateState) -> 
         place: db.here(),
         is_elsewhere: first.is_elsewhere,
         slug: first.slug.clone(),
-        settings: tenants::read_settings(first.settings.clone())?,
+        settings: tenants::read_settings(id.0, &first.settings),
         library: first.library.clone().map(TenantLibrary::from),
         erasures: first.erasures,
         suspended: first.suspended_reason.as_deref().map(Arc::from),

@@ -2,9 +2,15 @@
 
 mod list;
 
+use std::sync::LazyLock;
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, Tenant, TenantId, TenantSettings, UserId, new_id};
-use serde_json::{Value, json};
+use knowhow_domain::{Error, Result, StoredSettings, Tenant, TenantId, TenantSettings, UserId, new_id};
+use knowhow_telemetry::metrics;
+use moka::sync::Cache;
+use serde_json::Value;
+use uuid::Uuid;
 
 pub use list::{TenantFilter, list};
 
@@ -54,8 +60,8 @@ pub struct NewTenant<'a> {
     pub slug: &'a str,
     /// Its name as people are shown it.
     pub name: &'a str,
-    /// What it may do, and how much.
-    pub settings: &'a TenantSettings,
+    /// The settings that differ from the defaults.
+    pub settings: &'a Value,
     /// At which place it is to live.
     pub place: &'a str,
 }
@@ -125,7 +131,7 @@ async fn insert(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: D
         id.0,
         slug,
         name,
-        json!(settings),
+        settings,
         now,
         UserId::TENANT_WIDE.0,
         new_id(),
@@ -135,66 +141,109 @@ async fn insert(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: D
     .await
     .map_err(|e| if is_unique_violation(&e) { is_taken(slug) } else { refuse(e) })?;
     tx.commit().await?;
-    let (slug, name, settings, place) = (slug.into(), name.into(), settings.clone(), db.place_name().into());
+    let settings = read_settings(id.0, settings);
+    let (slug, name, place) = (slug.into(), name.into(), db.place_name().into());
     Ok(Tenant { id, slug, name, settings, place, created_at: now, suspended_at: None, suspended_reason: None })
 }
 
-/// What changes of a tenant; `None` leaves as it is.
-#[derive(Debug, Clone, Copy)]
-pub struct TenantChange<'a> {
-    pub slug: &'a str,
-    pub name: Option<&'a str>,
-    pub settings: Option<&'a TenantSettings>,
+/// A tenant as it is stored.
+pub struct StoredTenant {
+    pub tenant: Tenant,
+    /// Its settings as they are stored: members that this version cannot use are among them.
+    pub settings: Value,
 }
 
-/// Changes name or settings of the tenant that the operator stands in.
+/// The name and settings that a tenant gets.
+pub struct TenantState {
+    pub name: String,
+    pub settings: Value,
+    /// What changed, for the audit log.
+    pub detail: Value,
+}
+
+/// The tenant to change, in which the operator stands, and the time of the change.
+#[derive(Debug, Clone, Copy)]
+pub struct UpdateAt<'a> {
+    pub slug: &'a str,
+    pub now: DateTime<Utc>,
+}
+
+/// Changes a tenant. `decide` is given its state, locked, and returns the new one, or `None` if nothing changes.
 ///
 /// # Errors
-/// `NotFound`.
+/// `NotFound`; what `decide` returns.
 pub async fn update(
     db: &Database,
     operator: &Principal,
-    change: &TenantChange<'_>,
-    now: DateTime<Utc>,
+    at: UpdateAt<'_>,
+    decide: impl FnOnce(&StoredTenant) -> Result<Option<TenantState>>,
 ) -> Result<Tenant> {
     operator.require_operator()?;
-    let TenantChange { slug, name, settings } = *change;
     let mut tx = SystemTx::begin_about(db, operator.tenant(), "tenants.update").await?;
-    let row = sqlx::query!(
+    let UpdateAt { slug, now } = at;
+    let stored = lock(db, &mut tx, slug).await?;
+    let Some(TenantState { name, settings, detail }) = decide(&stored)? else { return Ok(stored.tenant) };
+    sqlx::query!(
         "-- tenants.update
         with changed as (
-            update tenants set name = coalesce($2, name), settings = coalesce($3, settings) where slug = $1
-            returning tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-            select tenant_id, $4, $5, $6, $7, 'tenant.update', slug, settings from changed
+            update tenants set name = $2, settings = $3 where slug = $1
+            returning tenant_id, slug
         )
-        select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from changed",
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select tenant_id, $4, $5, $6, $7, 'tenant.update', slug, $8 from changed",
         slug,
         name,
-        settings.map(|s| json!(s)),
+        settings,
         UserId::TENANT_WIDE.0,
         new_id(),
         now,
-        operator.actor()
+        operator.actor(),
+        detail
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    let settings = read_settings(stored.tenant.id.0, &settings);
+    Ok(Tenant { name, settings, ..stored.tenant })
+}
+
+async fn lock(db: &Database, tx: &mut SystemTx, slug: &str) -> Result<StoredTenant> {
+    let row = sqlx::query!(
+        "-- tenants.lock
+        select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from tenants
+        where slug = $1 for update",
+        slug
     )
     .fetch_optional(tx.conn())
     .await
     .map_err(refuse)?
     .ok_or_else(|| Error::not_found("tenant"))?;
-    tx.commit().await?;
-    Ok(Tenant {
+    let tenant = Tenant {
         id: TenantId(row.tenant_id),
         slug: row.slug,
         name: row.name,
-        settings: read_settings(row.settings)?,
+        settings: read_settings(row.tenant_id, &row.settings),
         place: db.place_name().into(),
         created_at: row.created_at,
         suspended_at: row.suspended_at,
         suspended_reason: row.suspended_reason,
-    })
+    };
+    Ok(StoredTenant { tenant, settings: row.settings })
 }
 
-pub(crate) fn read_settings(value: Value) -> Result<TenantSettings> {
-    serde_json::from_value(value).map_err(Error::internal)
+/// Reads the settings of a tenant. Members that this version cannot use have their defaults; they are counted, and logged once an
+/// hour.
+pub(crate) fn read_settings(tenant: Uuid, stored: &Value) -> TenantSettings {
+    static LOGGED: LazyLock<Cache<Uuid, ()>> =
+        LazyLock::new(|| Cache::builder().max_capacity(10_000).time_to_live(Duration::from_secs(3600)).build());
+    let StoredSettings { settings, unusable } = StoredSettings::read(stored);
+    if !unusable.is_empty() {
+        metrics::unusable_settings(unusable.len());
+        if LOGGED.entry(tenant).or_insert(()).is_fresh() {
+            let settings: Vec<String> = unusable.iter().map(|f| format!("{} {}", f.pointer, f.detail)).collect();
+            tracing::warn!(tenant_id = %tenant, ?settings, "stored settings are unusable; their defaults are used");
+        }
+    }
+    settings
 }

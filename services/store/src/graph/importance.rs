@@ -11,14 +11,20 @@ use crate::vault::statement;
 statement! {
     write PutImportance {
         skill: Uuid, base: Option<f32>, rate: Option<f32>, floor: Option<f32>, now: DateTime<Utc>, audit_id: Uuid,
-        actor: String,
+        actor: String, sets_rate: bool, sets_floor: bool,
     } -> (),
     "-- graph.put_importance
-    with put as (
+    with wanted as (
+        select coalesce($4, s.importance) as importance,
+               case when $10 then $5::real else s.decay_rate end as decay_rate,
+               case when $11 then $6::real else s.importance_floor end as importance_floor
+        from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
+    ), put as (
         update skills s
-        set importance = coalesce($4, s.importance), decay_rate = $5, importance_floor = $6, updated_at = $7
+        set importance = w.importance, decay_rate = w.decay_rate, importance_floor = w.importance_floor, updated_at = $7
+        from wanted w
         where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
-          and (coalesce($4, s.importance), $5::real, $6::real)
+          and (w.importance, w.decay_rate, w.importance_floor)
               is distinct from (s.importance, s.decay_rate, s.importance_floor)
         returning s.name, s.importance, s.decay_rate, s.importance_floor
     ), catalog as (
@@ -37,15 +43,25 @@ pub struct SetImportance {
     pub skill: SkillId,
     /// `None` leaves it as it is.
     pub base: Option<f32>,
-    /// `None` follows the tenant's.
-    pub rate: Option<f32>,
-    /// `None` follows the tenant's.
-    pub floor: Option<f32>,
+    /// `None` leaves it as it is; an inner `None` follows the tenant's.
+    pub rate: Option<Option<f32>>,
+    /// `None` leaves it as it is; an inner `None` follows the tenant's.
+    pub floor: Option<Option<f32>>,
 }
 
 /// Sets them, together with COMMIT. The user's row is locked by then.
 pub fn set_importance(tx: &mut WriteTx, set: SetImportance, now: DateTime<Utc>) {
     let SetImportance { skill, base, rate, floor } = set;
     let actor = tx.actor();
-    tx.send_ahead(PutImportance { skill: skill.0, base, rate, floor, now, audit_id: new_id(), actor });
+    tx.send_ahead(PutImportance {
+        skill: skill.0,
+        base,
+        rate: rate.flatten(),
+        floor: floor.flatten(),
+        now,
+        audit_id: new_id(),
+        actor,
+        sets_rate: rate.is_some(),
+        sets_floor: floor.is_some(),
+    });
 }

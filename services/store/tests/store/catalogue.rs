@@ -564,6 +564,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
             "app.ensure_partitions(date)",
             "app.erase_step(uuid,uuid,integer)",
+            "app.flag_setting(jsonb,boolean)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.is_reflected(text,integer,timestamp with time zone,timestamp with time zone)",
             "app.is_sealed(text,jsonb)",
@@ -571,9 +572,11 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.no_context()",
             "app.origin(integer)",
             "app.require_here()",
+            "app.retention_days(jsonb,integer,integer)",
             "app.sum_up_step(date,integer,uuid,uuid)",
             "app.tenant_id()",
             "app.user_id()",
+            "app.whole_setting(jsonb,integer,integer)",
             "app.zone(text)",
         ]
     );

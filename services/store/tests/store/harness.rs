@@ -14,6 +14,7 @@ use knowhow_store::tenants::{self, NewTenant};
 use knowhow_store::{
     Database, DatabaseConfig, Gate, GateConfig, GateState, HOME_NAME, Login, Often, Principal, TenantTx,
 };
+use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -230,10 +231,14 @@ impl House {
     pub async fn tenant_at(&self, place: &str, settings: &TenantSettings) -> Tenancy<'_> {
         let slug = format!("t-{}", new_id().simple());
         let operator = self.gate.operator_at_shell(None).await.unwrap();
-        let tenant =
-            tenants::create(&self.db, &operator, &NewTenant { slug: &slug, name: "Test", settings, place }, now())
-                .await
-                .unwrap();
+        let tenant = tenants::create(
+            &self.db,
+            &operator,
+            &NewTenant { slug: &slug, name: "Test", settings: &json!(settings), place },
+            now(),
+        )
+        .await
+        .unwrap();
         let secret = [9; 32];
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();

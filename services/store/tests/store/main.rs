@@ -39,6 +39,7 @@ mod reach;
 mod reflections;
 mod retention;
 mod rows;
+mod settings;
 mod snapshots;
 mod starters;
 mod statements;

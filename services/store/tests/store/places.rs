@@ -3,6 +3,7 @@
 use knowhow_domain::{Error, TenantSettings};
 use knowhow_store::tenants::{self, NewTenant};
 use knowhow_store::{Database, DatabaseConfig, HOME_NAME, PlaceConfig, WriteTx, prune, skills, starters};
+use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::harness::{House, Place, config, gate, now, with_database};
@@ -52,7 +53,7 @@ async fn everything_of_a_tenant_is_at_the_place_where_it_lives() {
 async fn a_name_is_given_once_at_all_places_together() {
     with_places(async |house, _| {
         let operator = house.gate.operator_at_shell(None).await.unwrap();
-        let settings = TenantSettings::default();
+        let settings = json!({});
         let make = async |place| {
             let new = NewTenant { slug: "acme", name: "Acme", settings: &settings, place };
             tenants::create(&house.db, &operator, &new, now()).await

@@ -32,6 +32,7 @@ struct Recorded {
     model_requests: Counter<u64>,
     model_tokens: Counter<u64>,
     replica_reads: Counter<u64>,
+    unusable_settings: Counter<u64>,
 }
 
 static RECORDED: OnceLock<Recorded> = OnceLock::new();
@@ -58,6 +59,7 @@ pub fn start(meter: &Meter) {
         model_requests: counter(&table::MODEL_REQUESTS),
         model_tokens: counter(&table::MODEL_TOKENS),
         replica_reads: counter(&table::REPLICA_READS),
+        unusable_settings: counter(&table::UNUSABLE_SETTINGS),
     });
 }
 
@@ -128,6 +130,13 @@ pub fn request(method: &'static str, route: &str, status: u16, elapsed: Duration
 pub fn refused(code: &'static str) {
     if let Some(on) = RECORDED.get() {
         on.refusals.add(1, &[KeyValue::new("code", code)]);
+    }
+}
+
+/// Counts stored settings that were read and cannot be used.
+pub fn unusable_settings(count: usize) {
+    if let Some(on) = RECORDED.get() {
+        on.unusable_settings.add(count as u64, &[]);
     }
 }
 

@@ -270,6 +270,16 @@ pub const REPLICA_READS: Metric = Metric {
     bounds: &[],
 };
 
+/// How often stored settings of a tenant could not be used.
+pub const UNUSABLE_SETTINGS: Metric = Metric {
+    name: "knowhow.settings.unusable",
+    unit: "",
+    kind: Kind::Counter,
+    labels: &[],
+    meaning: "stored settings of tenants that were read and are unknown, of the wrong type or out of range; their defaults are used",
+    bounds: &[],
+};
+
 /// Which release runs.
 pub const BUILD_INFO: Metric = Metric {
     name: "knowhow.build.info",
@@ -288,7 +298,7 @@ const TASK: (&str, &str) = ("task", "the kind of job, see jobs.md; `other` for o
 const MODEL_LABEL: (&str, &str) = ("model", "`embeddings`, `chat`");
 
 /// All metrics, in the order of the page.
-pub static ALL: [&Metric; 20] = [
+pub static ALL: [&Metric; 21] = [
     &REQUEST_DURATION,
     &REFUSALS,
     &POOL_WAIT,
@@ -308,5 +318,6 @@ pub static ALL: [&Metric; 20] = [
     &USAGE_MONTHS,
     &REPLICA_LAG,
     &REPLICA_READS,
+    &UNUSABLE_SETTINGS,
     &BUILD_INFO,
 ];

@@ -2,16 +2,18 @@
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use actix_web::{HttpResponse, get, patch, post};
+use actix_web::{HttpRequest, HttpResponse, get, patch, post};
 use knowhow_domain::used::UserDetail;
 use knowhow_domain::{Tenant, TenantDetail, User};
-use knowhow_ops::admin::{self, CreateTenant, CreateUser, UpdateTenant};
+use knowhow_ops::admin::{self, Confirm, CreateTenant, CreateUser, UpdateTenant};
 use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::TenantQuery;
-use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
+use crate::http::{
+    Address, AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, if_match_tags, json, tagged,
+};
 
 /// Which users to list.
 #[derive(Deserialize, IntoParams)]
@@ -20,6 +22,14 @@ pub(crate) struct UsersQuery {
     /// Only those whose external ids begin so, as they are written.
     #[param(max_length = 255)]
     prefix: Option<String>,
+}
+
+/// What a change of a tenant confirms.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UpdateTenantQuery {
+    /// `shorten-retention` allows settings that keep less of the stored data. Without it they are refused with 409.
+    confirm: Option<Confirm>,
 }
 
 /// Make a tenant
@@ -38,7 +48,7 @@ pub(crate) struct UsersQuery {
 #[post("/tenants")]
 pub(crate) async fn create_tenant(ctx: AdminCaller, body: JsonBody<CreateTenant>) -> Result<HttpResponse, ApiError> {
     let tenant = admin::create_tenant(&ctx, &body.0).await?;
-    Ok(json(StatusCode::CREATED, &tenant))
+    Ok(tagged(StatusCode::CREATED, &tenant.tag(), &tenant))
 }
 
 /// List tenants
@@ -79,19 +89,24 @@ pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Re
 )]
 #[get("/tenants/{slug}")]
 pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<HttpResponse, ApiError> {
-    let tenant = admin::get_tenant(&ctx, &slug).await?;
-    Ok(json(StatusCode::OK, &tenant))
+    let found = admin::get_tenant(&ctx, &slug).await?;
+    Ok(tagged(StatusCode::OK, &found.tenant.tag(), &found))
 }
 
 /// Change a tenant's name, settings and quotas
 ///
-/// For operators. Takes effect within a second.
+/// For operators. The settings are a JSON merge patch (RFC 7396): those that are absent stay, null brings the default back, objects
+/// merge. Takes effect within a second. With `If-Match` it is done only if the tenant is as it was read; otherwise the answer is 412
+/// with the current state. Settings that keep less of the stored data delete some of it for good: they are refused with 409, which
+/// names the data, unless `confirm=shorten-retention` is given.
 #[utoipa::path(
     operation_id = "update_tenant",
     tag = "admin",
     security(("bearer" = ["admin", "operator"])),
     params(
-        ("slug" = String, Path, description = "The tenant's slug", max_length = 64)
+        ("slug" = String, Path, description = "The tenant's slug", max_length = 64),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the state to change"),
+        UpdateTenantQuery
     ),
     request_body = UpdateTenant,
     responses(
@@ -102,11 +117,14 @@ pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<H
 #[patch("/tenants/{slug}")]
 pub(crate) async fn update_tenant(
     ctx: AdminCaller,
-    slug: Path<String>,
+    at: Address<String, UpdateTenantQuery>,
     body: JsonBody<UpdateTenant>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let tenant = admin::update_tenant(&ctx, &UpdateTenant { slug: slug.into_inner(), ..body.0 }).await?;
-    Ok(json(StatusCode::OK, &tenant))
+    let if_match = if_match_tags(request.headers())?;
+    let input = UpdateTenant { slug: at.path, confirm: at.query.confirm, if_match, ..body.0 };
+    let tenant = admin::update_tenant(&ctx, &input).await?;
+    Ok(tagged(StatusCode::OK, &tenant.tag(), &tenant))
 }
 
 /// Make a user before first sight

@@ -1,11 +1,12 @@
 //! Users, tenants, sessions, jobs and models, as an admin sees them.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, encoded, text, with};
+use crate::cli::client::Refusal;
 
 /// Where jobs of the system are.
 #[derive(Args)]
@@ -13,6 +14,45 @@ pub(super) struct At {
     /// Place whose system jobs to list or change; only for operators in no tenant. Default: home
     #[arg(long)]
     place: Option<String>,
+}
+
+/// Settings to change.
+#[derive(Args)]
+pub(super) struct SettingsArgs {
+    /// A setting and its value in JSON, e.g. skills_per_user=500 or channels.chat.max_turns=20; without a value it gets its default
+    #[arg(required = true, value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+    /// Confirm settings that keep less of the stored data, which deletes some of it for good
+    #[arg(long)]
+    shorten_retention: bool,
+}
+
+/// Reads changes of settings into a JSON merge patch.
+fn read_settings(changes: &[String]) -> Result<Value> {
+    let mut patch = json!({});
+    for change in changes {
+        let (name, value) = change.split_once('=').unwrap_or((change, ""));
+        let value = match value {
+            "" => Value::Null,
+            // A value that is no JSON is a word.
+            value => serde_json::from_str(value).unwrap_or_else(|_| json!(value)),
+        };
+        let (parents, last) = name.rsplit_once('.').map_or((None, name), |(parents, last)| (Some(parents), last));
+        let mut at = &mut patch;
+        for parent in parents.into_iter().flat_map(|parents| parents.split('.')) {
+            let members = at.as_object_mut().with_context(|| given_twice(name))?;
+            at = members.entry(parent).or_insert_with(|| json!({}));
+        }
+        let members = at.as_object_mut().with_context(|| given_twice(name))?;
+        if members.insert(last.to_owned(), value).is_some() {
+            bail!(given_twice(name));
+        }
+    }
+    Ok(patch)
+}
+
+fn given_twice(name: &str) -> String {
+    format!("'{name}' is given twice, or together with what is in it")
 }
 
 impl At {
@@ -87,23 +127,17 @@ impl Desk {
         self.show(&format!("/v1/admin/tenants/{}", encoded(slug))).await
     }
 
-    /// Settings are replaced as a whole, so the others are read first.
-    pub(super) async fn set_tenant(&self, slug: &str, changes: &[String]) -> Result<()> {
-        let path = format!("/v1/admin/tenants/{}", encoded(slug));
-        let mut settings = self.ask(Method::GET, &path, None).await?["settings"].take();
-        let members = settings.as_object_mut().context("the tenant has no settings")?;
-        for change in changes {
-            match change.split_once('=') {
-                // What is no JSON is a word.
-                Some((name, value)) if !value.is_empty() => {
-                    let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
-                    members.insert(name.to_owned(), value);
-                }
-                Some((name, _)) => drop(members.remove(name)),
-                None => drop(members.remove(change)),
-            }
+    /// Changes the settings that are given; all others stay.
+    pub(super) async fn set_tenant(&self, slug: &str, settings: &SettingsArgs) -> Result<()> {
+        let mut path = format!("/v1/admin/tenants/{}", encoded(slug));
+        if settings.shorten_retention {
+            path = with(&path, "confirm", "shorten-retention");
         }
-        let tenant = self.ask(Method::PATCH, &path, Some(&json!({ "settings": settings }))).await?;
+        let body = json!({ "settings": read_settings(&settings.settings)? });
+        let tenant = self.ask(Method::PATCH, &path, Some(&body)).await.map_err(|error| {
+            let needs_confirmation = error.downcast_ref::<Refusal>().is_some_and(|r| r.code == "confirm-needed");
+            if needs_confirmation { error.context("add --shorten-retention to confirm") } else { error }
+        })?;
         self.tell(&tenant, format!("{slug}: {:#}", tenant["settings"]));
         Ok(())
     }

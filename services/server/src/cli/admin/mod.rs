@@ -113,9 +113,8 @@ enum Command {
     SetTenant {
         /// The tenant's slug
         slug: String,
-        /// A setting and its value in JSON, e.g. skills_per_user=500; without a value it gets its default
-        #[arg(required = true, value_name = "NAME=VALUE")]
-        settings: Vec<String>,
+        #[command(flatten)]
+        settings: lists::SettingsArgs,
     },
     /// Read the audit log, newest first
     Audit(records::AuditArgs),

@@ -16,6 +16,7 @@ mod view;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use knowhow_domain::validation_message::read_value;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::sessions::{Opens, Standing, join_session};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Definition, ToolAnnotations};
@@ -131,7 +132,7 @@ impl AnyTool {
 
 fn call<'a, T: Tool>(caller: &'a Caller, standing: &'a Standing, arguments: Value) -> Calling<'a> {
     Box::pin(async move {
-        let arguments = serde_json::from_value(arguments).map_err(|error| Error::invalid("", error.to_string()))?;
+        let arguments = read_value(&arguments).map_err(|finding| Error::Invalid(vec![finding]))?;
         T::call(caller, standing, arguments).await
     })
 }

@@ -1,5 +1,6 @@
 //! `memory_save`.
 
+use knowhow_domain::bounds::share_or_null;
 use knowhow_domain::graph::{EntityKind, EntityName};
 use knowhow_domain::{MemoryKind, Result, Scope};
 use knowhow_ops::memories::{self, SaveMemory};
@@ -20,6 +21,7 @@ pub(super) struct Arguments {
     content: String,
     /// A fact (default), an event with its date, a thought.
     kind: Option<MemoryKind>,
+    #[serde(default, deserialize_with = "share_or_null")]
     #[schema(minimum = 0, maximum = 1, default = 0.5)]
     importance: Option<f32>,
     tags: Option<Vec<String>>,

@@ -1,5 +1,6 @@
 //! `skill_submit`.
 
+use knowhow_domain::validation_message::read_value;
 use knowhow_domain::{Error, Result, Scope, Submission, SubmissionId, SubmissionState};
 use knowhow_ops::review::{self, Submit};
 use knowhow_ops::sessions::Standing;
@@ -89,5 +90,5 @@ fn input(arguments: Arguments) -> Result<Submit> {
     ];
     let given = members.into_iter().filter(|(_, value)| !value.is_null());
     let body = Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect());
-    serde_json::from_value(body).map_err(|error| Error::invalid("", error.to_string()))
+    read_value(&body).map_err(|finding| Error::Invalid(vec![finding]))
 }

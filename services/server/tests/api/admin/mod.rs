@@ -10,6 +10,7 @@ mod keys;
 pub mod library;
 mod people;
 mod records;
+mod settings;
 mod suspensions;
 mod takeout;
 mod tenants;

@@ -136,6 +136,8 @@ async fn importance_fades_by_the_day_as_tenant_and_skill_want() {
     assert_eq!(of("steady").await, 0.9);
     // Null follows the tenant's again; nothing of it is a version.
     alice.put("/v1/skills/steady/importance", json!({})).await.empty(204);
+    assert_eq!(of("steady").await, 0.9);
+    alice.put("/v1/skills/steady/importance", json!({"decay_rate": null})).await.empty(204);
     assert_eq!(of("steady").await, 0.3138);
     assert_eq!(alice.peek("steady").await["version"], 1);
     let wrong = alice.put("/v1/skills/usual/importance", json!({"importance": 1.5})).await;

@@ -1,6 +1,7 @@
 //! What holds for every request, whatever it asks for.
 
 pub mod bodies;
+mod extremes;
 mod hostile;
 mod idempotency;
 mod logs;

@@ -156,6 +156,11 @@ impl Sending {
         Self { request: self.request.multipart(form), ..self }
     }
 
+    /// The status alone, also of a fault.
+    pub async fn status(self) -> u16 {
+        self.request.send().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.asked)).status().as_u16()
+    }
+
     /// The answer, or that there was none.
     pub async fn attempt(self) -> Option<Answer> {
         let response = self.request.send().await.ok()?;

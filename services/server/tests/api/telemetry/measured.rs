@@ -67,8 +67,9 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     let World { alice, slug, .. } = &world(&service).await;
     live(alice).await;
     ring(&ground, "prune");
+    execute_at(&ground.owner, "update tenants set settings = settings || '{\"min_score\": 7}'");
     let all = described();
-    assert_eq!(all.len(), 20);
+    assert_eq!(all.len(), 21);
     let page = poll_async("all metrics", async || {
         alice.get("/v1/skills").await.ok(200);
         let page = page(&service);
@@ -86,6 +87,7 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     assert!(value(&page, r#"knowhow_model_requests_total{model="embeddings",outcome="ok"}"#) > Some(0.0));
     assert_eq!(value(&page, r#"knowhow_model_paused{model="chat"}"#), Some(0.0));
     assert_eq!(value(&page, "knowhow_usage_months"), Some(3.0));
+    assert!(value(&page, "knowhow_settings_unusable_total") > Some(0.0), "{page}");
     assert!(
         value(&page, r#"knowhow_replica_reads_total{from="primary_as_unfit",of="catalogue"}"#) > Some(0.0),
         "{page}"

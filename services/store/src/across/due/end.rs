@@ -24,8 +24,8 @@ pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, 
         r#"-- due.end_silent_sessions
         with gaps as materialized (
             select t.tenant_id, c.channel, make_interval(mins => greatest(c.least, coalesce(
-                       (t.settings #>> array['channels', c.channel, 'session_gap_minutes'])::integer,
-                       (t.settings ->> 'session_gap_minutes')::integer, $2))) as gap
+                       app.whole_setting(t.settings #> array['channels', c.channel, 'session_gap_minutes'], 1, 10080),
+                       app.whole_setting(t.settings -> 'session_gap_minutes', 1, 10080), $2))) as gap
             from tenants t cross join unnest($5::text[], $6::integer[]) as c (channel, least)
         ), silent as materialized (
             select s.tenant_id, s.user_id, s.session_id

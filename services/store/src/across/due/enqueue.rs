@@ -131,7 +131,7 @@ pub async fn enqueue_enriching(db: &Database, wanted: Unenriched) -> Result<i64>
                 select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.skill_id),
                                        p.skill_id::text, true)
                 from page p
-                join tenants t on t.tenant_id = p.tenant_id and coalesce((t.settings ->> 'enrich')::boolean, true)
+                join tenants t on t.tenant_id = p.tenant_id and app.flag_setting(t.settings -> 'enrich', true)
                 where p.is_due
                   and not exists (select from graphile_worker._private_jobs j
                                   where j.key = concat_ws(':', p.tenant_id, p.user_id, $1, p.skill_id))

@@ -18,7 +18,7 @@ pub(super) async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64
             select e.tenant_id, e.user_id, e.example_id, t.since
             from (
                 select tenant_id, $1::timestamptz - make_interval(
-                    days => coalesce((settings ->> 'example_days')::integer, 365)) as since
+                    days => app.retention_days(settings -> 'example_days', 0, 365)) as since
                 from tenants
             ) t
             cross join lateral (

@@ -176,7 +176,7 @@ async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
              from tenants t cross join lateral (
                  select s.tenant_id, s.user_id, s.session_id from sessions s
                  where s.tenant_id = t.tenant_id and s.ended_at < $1::timestamptz - greatest(
-                     make_interval(days => coalesce((t.settings ->> 'conversation_days')::integer, 90)), interval '1 day')
+                     make_interval(days => app.retention_days(t.settings -> 'conversation_days', 0, 90)), interval '1 day')
                  limit $2) s
              limit $2)
             union all

@@ -39,7 +39,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                     place: db.here(),
                     is_elsewhere: row.is_elsewhere,
                     slug: row.slug,
-                    settings: tenants::read_settings(row.settings)?,
+                    settings: tenants::read_settings(row.tenant_id, &row.settings),
                     library: row.library.map(TenantLibrary::from),
                     erasures: row.erasures,
                     suspended: row.suspended_reason.map(Arc::from),

@@ -77,7 +77,7 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
             place: db.here(),
             is_elsewhere: false,
             slug,
-            settings: tenants::read_settings(settings)?,
+            settings: tenants::read_settings(claim.tenant.0, &settings),
             library: row.library.map(TenantLibrary::from),
             erasures,
             suspended: None,

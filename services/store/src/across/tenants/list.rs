@@ -57,18 +57,15 @@ pub async fn list(
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    rows.into_iter()
-        .map(|r| {
-            Ok(Tenant {
-                id: TenantId(r.tenant_id),
-                slug: r.slug,
-                name: r.name,
-                settings: read_settings(r.settings)?,
-                place: db.place_name().into(),
-                created_at: r.created_at,
-                suspended_at: r.suspended_at,
-                suspended_reason: r.suspended_reason,
-            })
-        })
-        .collect()
+    let tenants = rows.into_iter().map(|r| Tenant {
+        id: TenantId(r.tenant_id),
+        slug: r.slug,
+        name: r.name,
+        settings: read_settings(r.tenant_id, &r.settings),
+        place: db.place_name().into(),
+        created_at: r.created_at,
+        suspended_at: r.suspended_at,
+        suspended_reason: r.suspended_reason,
+    });
+    Ok(tenants.collect())
 }

@@ -1,10 +1,11 @@
-//! Input that does not fit, told in words of JSON: which member, by its pointer, and what would be right there.
+//! Reads JSON into types. An error names the member by its pointer and says in words of JSON what would be right there.
 
-use knowhow_domain::Error;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
+
+use crate::{Error, FieldError};
 
 /// Reads JSON.
 ///
@@ -12,6 +13,14 @@ use serde_path_to_error::{Path, Segment};
 /// `Malformed` for what is no JSON, with the place; `Invalid` for JSON of another shape, with a pointer to the member.
 pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|_| explain::<T>(bytes))
+}
+
+/// Reads a value that was parsed before.
+///
+/// # Errors
+/// The member that does not fit, with its pointer into `value`.
+pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, FieldError> {
+    serde_path_to_error::deserialize(value).map_err(|error| finding_at(error.path(), &error.inner().to_string()))
 }
 
 /// Looks again, slower, for the place and the reason.
@@ -28,12 +37,12 @@ fn explain<T: DeserializeOwned>(bytes: &[u8]) -> Error {
         _ => serde_path_to_error::deserialize::<_, T>(value),
     };
     match found {
-        Err(error) => at(error.path(), &error.inner().to_string()),
+        Err(error) => Error::Invalid(vec![finding_at(error.path(), &error.inner().to_string())]),
         Ok(_) => Error::invalid("", "cannot be read"),
     }
 }
 
-fn at(path: &Path, message: &str) -> Error {
+fn finding_at(path: &Path, message: &str) -> FieldError {
     let mut pointer = String::new();
     for segment in path {
         match segment {
@@ -53,7 +62,7 @@ fn at(path: &Path, message: &str) -> Error {
             pointer.push_str(&end);
         }
     }
-    Error::invalid(pointer, finding.detail)
+    FieldError::new(pointer, finding.detail)
 }
 
 fn push_member(pointer: &mut String, member: &str) {
@@ -69,8 +78,8 @@ struct Finding<'a> {
     detail: String,
 }
 
-/// The reason in a message of serde's, without a pointer: for a query parameter, which has a name.
-pub(super) fn reason(message: &str) -> String {
+/// Returns the reason in a message of serde's, without a pointer: for a query parameter, which has a name.
+pub fn reason(message: &str) -> String {
     explain_message(message).detail
 }
 
