@@ -97,11 +97,18 @@ impl<T> Deref for Query<T> {
     }
 }
 
+impl<T: DeserializeOwned> Query<T> {
+    /// Reads the query of a request.
+    pub fn read(request: &HttpRequest) -> Result<Self, ApiError> {
+        read_query(request.query_string()).map(Self).map_err(Into::into)
+    }
+}
+
 impl<T: DeserializeOwned> FromRequest for Query<T> {
     type Error = ApiError;
     type Future = std::future::Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(read_query(request.query_string()).map(Self).map_err(Into::into))
+        std::future::ready(Self::read(request))
     }
 }

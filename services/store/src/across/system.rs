@@ -17,6 +17,7 @@ use crate::credential::{Issuer, IssuerKeys};
 use crate::error::refuse;
 use crate::vault::Word;
 use crate::vault::gate::{GateState, KnownTenant, KnownUser, TenantLibrary};
+use crate::vault::principal::check_new_external_id;
 use crate::vault::tx::SystemTx;
 use crate::{Database, tenants};
 
@@ -100,6 +101,9 @@ pub(crate) type MadeBy<'a> = dyn Fn(UserId) -> String + Sync + 'a;
 pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
     let Newcomer { tenant, erasures, most, external_id, by, now } = *newcomer;
     let id = UserId(new_id());
+    // A user who was made before there was this rule is still found.
+    let allowed = check_new_external_id(external_id);
+    let may_be_made = allowed.is_ok();
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
         let mut tx = SystemTx::begin_about(db, tenant, "system.ensure_user").await?;
@@ -111,7 +115,7 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
                 where u.tenant_id = $1 and u.external_id = $2
             ), counted as (
                 update tenants t set user_count = t.user_count + 1
-                where t.tenant_id = $1 and t.user_count < $5 and not exists (select from found)
+                where t.tenant_id = $1 and t.user_count < $5 and $8 and not exists (select from found)
                 returning t.tenant_id
             ), made as (
                 insert into users (tenant_id, user_id, external_id, created_at)
@@ -135,13 +139,14 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
             now,
             i32::try_from(most).unwrap_or(i32::MAX),
             new_id(),
-            by(id)
+            by(id),
+            may_be_made
         )
         .fetch_optional(tx.conn())
         .await
         .map_err(refuse)?;
         match row {
-            Some(row) if row.is_full => return Err(too_many_users(most)),
+            Some(row) if row.is_full => return Err(allowed.err().unwrap_or_else(|| too_many_users(most))),
             Some(row) => {
                 tx.commit().await?;
                 let id = UserId(row.user_id.ok_or_else(|| Error::internal("a user without an id"))?);

@@ -1,7 +1,7 @@
 //! Data rights of users: erasing them, keeping them from it, and giving out all that is kept of them.
 
 use actix_web::http::{StatusCode, header};
-use actix_web::web::{Bytes, Path};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, delete, get, put};
 use futures_util::stream::unfold;
 use knowhow_domain::{Erasure, User};
@@ -9,7 +9,7 @@ use knowhow_ops::admin;
 use knowhow_ops::admin::{EraseQuery, HoldUser};
 use knowhow_ops::page::{Page, PageQuery};
 
-use super::TenantQuery;
+use super::{ExternalIdQuery, NamedUser, TenantQuery};
 use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, WriteProblems, json, media_type_for};
 
 /// Erase a user
@@ -22,6 +22,7 @@ use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, 
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
+        ExternalIdQuery,
         EraseQuery,
         TenantQuery
     ),
@@ -33,7 +34,7 @@ use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, 
 #[delete("/users/{external_id}")]
 pub(crate) async fn erase_user(
     ctx: AdminCaller,
-    external_id: Path<String>,
+    external_id: NamedUser,
     query: Query<EraseQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let erasure = admin::erase_user(&ctx, &external_id, &query).await?;
@@ -69,6 +70,7 @@ pub(crate) async fn list_erasures(ctx: AdminCaller, page: Query<PageQuery>) -> R
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
+        ExternalIdQuery,
         TenantQuery
     ),
     request_body = HoldUser,
@@ -80,7 +82,7 @@ pub(crate) async fn list_erasures(ctx: AdminCaller, page: Query<PageQuery>) -> R
 #[put("/users/{external_id}/hold")]
 pub(crate) async fn hold_user(
     ctx: AdminCaller,
-    external_id: Path<String>,
+    external_id: NamedUser,
     body: JsonBody<HoldUser>,
 ) -> Result<HttpResponse, ApiError> {
     let user = admin::hold_user(&ctx, &external_id, &body.0).await?;
@@ -95,6 +97,7 @@ pub(crate) async fn hold_user(
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
+        ExternalIdQuery,
         TenantQuery
     ),
     responses(
@@ -103,7 +106,7 @@ pub(crate) async fn hold_user(
     )
 )]
 #[delete("/users/{external_id}/hold")]
-pub(crate) async fn release_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn release_user(ctx: AdminCaller, external_id: NamedUser) -> Result<HttpResponse, ApiError> {
     let user = admin::release_user(&ctx, &external_id).await?;
     Ok(json(StatusCode::OK, &user))
 }
@@ -117,6 +120,7 @@ pub(crate) async fn release_user(ctx: AdminCaller, external_id: Path<String>) ->
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ExternalIdQuery,
         TenantQuery
     ),
     responses(
@@ -130,7 +134,7 @@ pub(crate) async fn release_user(ctx: AdminCaller, external_id: Path<String>) ->
 #[get("/users/{external_id}/export")]
 pub(crate) async fn export_user(
     ctx: AdminCaller,
-    external_id: Path<String>,
+    external_id: NamedUser,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let taken = admin::export_user(&ctx, &external_id).await?;

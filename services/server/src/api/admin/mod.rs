@@ -4,6 +4,7 @@ mod callers;
 mod erasures;
 mod jobs;
 mod library;
+mod named_user;
 mod processes;
 mod records;
 mod review;
@@ -29,6 +30,7 @@ pub(super) use suspensions::{resume_tenant, resume_user, suspend_tenant, suspend
 pub(super) use tenants::{create_tenant, create_user, get_tenant, get_user, list_tenants, list_users, update_tenant};
 pub(super) use webhooks::{delete_webhook, get_webhook, put_webhook, test_webhook};
 
+pub(crate) use named_user::{ExternalIdQuery, NamedUser};
 use serde::Deserialize;
 use utoipa::IntoParams;
 

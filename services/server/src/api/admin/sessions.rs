@@ -9,7 +9,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::TenantQuery;
+use super::{ExternalIdQuery, NamedUser, TenantQuery};
 use crate::http::{AdminCaller, ApiError, Query, ReadProblems, WriteProblems, json};
 
 /// Which of a user's sessions.
@@ -28,6 +28,7 @@ pub(crate) struct SessionsQuery {
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ExternalIdQuery,
         SessionsQuery,
         PageQuery,
         TenantQuery
@@ -40,11 +41,11 @@ pub(crate) struct SessionsQuery {
 #[get("/users/{external_id}/sessions")]
 pub(crate) async fn list_user_sessions(
     ctx: AdminCaller,
-    external_id: Path<String>,
+    external_id: NamedUser,
     query: Query<SessionsQuery>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListUserSessions { user: external_id.into_inner(), open: query.open, page: page.0 };
+    let query = ListUserSessions { user: external_id.to_owned(), open: query.open, page: page.0 };
     Ok(json(StatusCode::OK, &admin::list_user_sessions(&ctx, &query).await?))
 }
 
@@ -56,6 +57,7 @@ pub(crate) async fn list_user_sessions(
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
+        ExternalIdQuery,
         ("session" = Uuid, Path, description = "The session's id"),
         TenantQuery
     ),
@@ -67,9 +69,9 @@ pub(crate) async fn list_user_sessions(
 #[delete("/users/{external_id}/sessions/{session}")]
 pub(crate) async fn end_user_session(
     ctx: AdminCaller,
+    external_id: NamedUser,
     path: Path<(String, SessionId)>,
 ) -> Result<HttpResponse, ApiError> {
-    let (external_id, session) = path.into_inner();
-    admin::end_user_session(&ctx, &external_id, session).await?;
+    admin::end_user_session(&ctx, &external_id, path.1).await?;
     Ok(HttpResponse::NoContent().finish())
 }

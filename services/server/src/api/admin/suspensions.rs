@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, delete, put};
 use knowhow_domain::{Tenant, User};
 use knowhow_ops::admin::{self, Suspend};
 
-use super::TenantQuery;
+use super::{ExternalIdQuery, NamedUser, TenantQuery};
 use crate::http::{AdminCaller, ApiError, JsonBody, WriteProblems, json};
 
 /// Suspend a user
@@ -18,6 +18,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, WriteProblems, json};
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
+        ExternalIdQuery,
         TenantQuery
     ),
     request_body = Suspend,
@@ -29,7 +30,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, WriteProblems, json};
 #[put("/users/{external_id}/suspension")]
 pub(crate) async fn suspend_user(
     ctx: AdminCaller,
-    external_id: Path<String>,
+    external_id: NamedUser,
     body: JsonBody<Suspend>,
 ) -> Result<HttpResponse, ApiError> {
     let user = admin::suspend_user(&ctx, &external_id, &body.0).await?;
@@ -44,6 +45,7 @@ pub(crate) async fn suspend_user(
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255),
+        ExternalIdQuery,
         TenantQuery
     ),
     responses(
@@ -52,7 +54,7 @@ pub(crate) async fn suspend_user(
     )
 )]
 #[delete("/users/{external_id}/suspension")]
-pub(crate) async fn resume_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn resume_user(ctx: AdminCaller, external_id: NamedUser) -> Result<HttpResponse, ApiError> {
     let user = admin::resume_user(&ctx, &external_id).await?;
     Ok(json(StatusCode::OK, &user))
 }

@@ -10,7 +10,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::TenantQuery;
+use super::{ExternalIdQuery, NamedUser, TenantQuery};
 use crate::http::{
     Address, AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, if_match_tags, json, tagged,
 };
@@ -182,6 +182,7 @@ pub(crate) async fn list_users(
     tag = "admin",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        ExternalIdQuery,
         TenantQuery
     ),
     responses(
@@ -190,7 +191,7 @@ pub(crate) async fn list_users(
     )
 )]
 #[get("/users/{external_id}")]
-pub(crate) async fn get_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn get_user(ctx: AdminCaller, external_id: NamedUser) -> Result<HttpResponse, ApiError> {
     let user = admin::get_user(&ctx, &external_id).await?;
     Ok(json(StatusCode::OK, &user))
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, encoded, text};
+use super::desk::{Desk, text, user_path, with};
 use crate::cli::client::Refusal;
 use crate::cli::whole::WholeFile;
 
@@ -19,10 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Desk {
     pub(super) async fn erase(&self, external_id: &str, reason: &str, wait: bool) -> Result<()> {
-        let mut path = format!("/v1/admin/users/{}?reason={}", encoded(external_id), encoded(reason));
+        let mut path = with(&user_path(external_id, ""), "reason", reason);
         // The request may be sent again by itself, and must not be about a new user of the name by then.
         if let Some(id) = self.find_user_id(external_id).await? {
-            path = format!("{path}&user_id={id}");
+            path = with(&path, "user_id", &id);
         }
         let mut erasure = self.ask(Method::DELETE, &path, None).await?;
         if wait {
@@ -34,7 +34,7 @@ impl Desk {
 
     /// The id of whoever has the name now.
     async fn find_user_id(&self, external_id: &str) -> Result<Option<String>> {
-        match self.ask(Method::GET, &format!("/v1/admin/users/{}", encoded(external_id)), None).await {
+        match self.ask(Method::GET, &user_path(external_id, ""), None).await {
             Ok(user) => Ok(user["id"].as_str().map(str::to_owned)),
             Err(error) if error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == "not-found") => {
                 Ok(None)
@@ -44,7 +44,7 @@ impl Desk {
     }
 
     pub(super) async fn export(&self, external_id: &str, output: &Path) -> Result<()> {
-        let path = format!("/v1/admin/users/{}/export", encoded(external_id));
+        let path = user_path(external_id, "/export");
         let mut response = self.send(Method::GET, &path, None).await?;
         let cannot_write = || format!("cannot write {}", output.display());
         let (mut file, mut bytes) = (WholeFile::create(output).with_context(cannot_write)?, 0);
@@ -80,7 +80,7 @@ impl Desk {
     }
 
     pub(super) async fn hold(&self, external_id: &str, reason: Option<&str>) -> Result<()> {
-        let path = format!("/v1/admin/users/{}/hold", encoded(external_id));
+        let path = user_path(external_id, "/hold");
         let body = reason.map(|reason| json!({ "reason": reason }));
         let method = if reason.is_some() { Method::PUT } else { Method::DELETE };
         let user = self.ask(method, &path, body.as_ref()).await?;

@@ -83,6 +83,15 @@ pub(super) fn with(path: &str, name: &str, value: &str) -> String {
     format!("{path}{joined}{name}={}", encoded(value))
 }
 
+/// Returns the path of a user, and below it `rest`. An id that clients or proxies may change in a path goes into the query.
+pub(super) fn user_path(external_id: &str, rest: &str) -> String {
+    let is_safe = !external_id.contains(['/', '\\', '%']) && external_id != "-" && !external_id.ends_with('.');
+    match is_safe {
+        true => format!("/v1/admin/users/{}{rest}", encoded(external_id)),
+        false => with(&format!("/v1/admin/users/-{rest}"), "external_id", external_id),
+    }
+}
+
 /// A text as a part of an address.
 pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()

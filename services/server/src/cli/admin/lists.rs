@@ -5,7 +5,7 @@ use clap::Args;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, encoded, text, with};
+use super::desk::{Desk, encoded, text, user_path, with};
 use crate::cli::client::Refusal;
 
 /// Where jobs of the system are.
@@ -82,12 +82,12 @@ impl Desk {
     }
 
     pub(super) async fn show_user(&self, external_id: &str) -> Result<()> {
-        self.show(&format!("/v1/admin/users/{}", encoded(external_id))).await
+        self.show(&user_path(external_id, "")).await
     }
 
     pub(super) async fn list_sessions(&self, external_id: &str, open: bool) -> Result<()> {
-        let only = if open { "?open=true" } else { "" };
-        let path = format!("/v1/admin/users/{}/sessions{only}", encoded(external_id));
+        let path = user_path(external_id, "/sessions");
+        let path = if open { with(&path, "open", "true") } else { path };
         let line = |session: &Value| {
             let end = if session["ended_at"].is_null() {
                 "open".into()
@@ -108,7 +108,7 @@ impl Desk {
     }
 
     pub(super) async fn end_session(&self, external_id: &str, session: &str) -> Result<()> {
-        let path = format!("/v1/admin/users/{}/sessions/{}", encoded(external_id), encoded(session));
+        let path = user_path(external_id, &format!("/sessions/{}", encoded(session)));
         self.ask(Method::DELETE, &path, None).await?;
         self.tell(&json!({ "session": session, "ended": true }), format!("{session} is over"));
         Ok(())

@@ -3,6 +3,7 @@
 mod chain;
 mod directives;
 mod erasures;
+mod external_ids;
 mod filtered;
 pub mod jobs;
 mod jwks;

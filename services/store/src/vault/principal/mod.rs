@@ -9,6 +9,7 @@ mod verify;
 use std::sync::Arc;
 
 use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
+use percent_encoding::percent_decode_str;
 
 use crate::vault::gate::{KnownTenant, TenantLibrary};
 use crate::vault::place::PlaceId;
@@ -210,6 +211,32 @@ impl Principal {
         };
         let tenant = known.ok_or_else(|| Error::not_found("tenant"))?;
         Ok(Self { tenant, user: None, issuer: None, starters_release: None, ..self.clone() })
+    }
+}
+
+/// Checks an external id that a user is to be made with. Clients and proxies resolve `.` and `..` in a path, also percent-encoded
+/// and between slashes, so a request about such a user would reach something else.
+///
+/// # Errors
+/// `Malformed`, with the rule.
+pub(crate) fn check_new_external_id(external: &str) -> Result<()> {
+    check_external_id(external)?;
+    let mut decoded = external.to_owned();
+    loop {
+        let is_dots = |part: &str| !part.is_empty() && part.trim().chars().all(|c| c == '.');
+        if decoded.split(['/', '\\']).any(is_dots) {
+            return Err(Error::Malformed(
+                "no user can be made with this external id: clients and proxies resolve '.' and '..' in a path, also between \
+                 slashes and percent-encoded; use another id"
+                    .into(),
+            ));
+        }
+        // What is decoded twice on its way is decoded here as often.
+        let next = percent_decode_str(&decoded).decode_utf8_lossy().into_owned();
+        if next == decoded {
+            return Ok(());
+        }
+        decoded = next;
     }
 }
 
