@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use crate::error::{Error, Result};
 use crate::limits::{NAME_CHARS, SEGMENT_CHARS, SEGMENTS};
 pub use reserved::RESERVED;
+use crate::resource::is_device;
 
 /// A valid name: 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
@@ -201,6 +202,9 @@ fn broken_segment_rule(segment: &str) -> Option<String> {
     }
     if segment.contains("--") {
         return Some("the name may not hold '--'; use a single '-'".into());
+    }
+    if is_device(segment) {
+        return Some(format!("the name may not hold '{segment}' as a segment: Windows takes it for a device"));
     }
     (segment.len() > SEGMENT_CHARS)
         .then(|| format!("a segment of the name may have at most {SEGMENT_CHARS} characters, has {}", segment.len()))

@@ -1,11 +1,15 @@
 //! The path of a file that belongs to a skill, relative to the skill's folder.
 
+mod portable;
+
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
+
+pub(crate) use portable::is_device;
 
 /// Folders in which resources may be written.
 pub const FOLDERS: [&str; 5] = ["references", "scripts", "assets", "templates", "resources"];
@@ -28,8 +32,29 @@ impl ResourcePath {
         Err(refused(format!("a resource is a file below one of the folders {}", FOLDERS.join("/, ") + "/")))
     }
 
-    /// Reads the path of a file that came with an imported skill: any folder, or none.
+    /// Reads the path of a file that came with an imported skill: any folder, or none. Rejects paths that mean another file
+    /// on some file system.
     pub fn parse_imported(path: &str) -> Result<Self> {
+        let parsed = Self::parse_stored(path)?;
+        let look_alike =
+            path.chars().find(|c| portable::looks_like_punctuation(*c) || portable::is_needlessly_invisible(*c));
+        if let Some(c) = look_alike {
+            let detail = format!(
+                "the path may not hold {} (U+{:04X}), which can be mistaken for another",
+                c.escape_default(),
+                u32::from(c)
+            );
+            return Err(refused(detail));
+        }
+        match path.split('/').find_map(portable::broken_rule) {
+            None => Ok(parsed),
+            Some(rule) => Err(refused(rule)),
+        }
+    }
+
+    /// Reads the path of a file that the service may hold already. It may be older than some rules of
+    /// [`Self::parse_imported`].
+    pub fn parse_stored(path: &str) -> Result<Self> {
         match broken_rule(path) {
             None => Ok(Self(path.to_owned())),
             Some(rule) => Err(refused(rule)),
@@ -145,10 +170,10 @@ fn broken_segment_rule(segment: &str) -> Option<String> {
         "" => Some("the path may not hold '//'".into()),
         "." | ".." => Some(format!("the path may not hold '{segment}' as a segment")),
         _ if segment.ends_with('.') || segment.ends_with(char::is_whitespace) => {
-            Some(format!("no part of the path may end with a dot or a blank, but '{segment}' does"))
+            Some(format!("no part of the path may end with a dot or a blank, but '{}' does", segment.escape_default()))
         }
         _ if segment.starts_with(char::is_whitespace) => {
-            Some(format!("no part of the path may start with a blank, but '{segment}' does"))
+            Some(format!("no part of the path may start with a blank, but '{}' does", segment.escape_default()))
         }
         _ => None,
     }

@@ -9,7 +9,9 @@ fn refusal(text: &str) -> String {
 #[test]
 fn good_names_are_taken() {
     let sixty_four = "a".repeat(64);
-    for name in ["plan-meeting", "research/summarize-paper", "a", "skill123", "a/b/c/d", "0", &sixty_four] {
+    for name in
+        ["plan-meeting", "research/summarize-paper", "a", "skill123", "a/b/c/d", "0", "console", "com10", &sixty_four]
+    {
         assert_eq!(SkillName::parse(name).unwrap().as_str(), name);
     }
 }
@@ -29,6 +31,9 @@ fn each_broken_rule_is_named() {
         ("a/", "empty segment"),
         ("a//b", "empty segment"),
         ("a/b/c/d/e", "at most 4 segments"),
+        ("con", "a device"),
+        ("mcp/nul", "a device"),
+        ("com1/a", "a device"),
         ("pl\u{430}n", "U+0430"),
         ("a\n", "'\\n'"),
     ] {

@@ -122,11 +122,13 @@ fn any_path() -> impl Strategy<Value = String> {
     let segment = "[\\PC]{1,12}|[a-zA-Z0-9 %._~+@&=-]{1,20}|%2[eEfF]";
     let path = prop::collection::vec(segment, 1..5).prop_map(|segments| segments.join("/"));
     prop_oneof![path, Just("SKILL.md".to_owned()), Just("\u{10ffff}".repeat(63))]
-        .prop_filter("no path", |path| path == "SKILL.md" || ResourcePath::parse_imported(path).is_ok())
+        .prop_filter("no path", |path| path == "SKILL.md" || ResourcePath::parse_stored(path).is_ok())
 }
 
 fn any_name() -> impl Strategy<Value = String> {
-    prop::collection::vec("[a-z0-9]{1,9}(-[a-z0-9]{1,9}){0,2}", 1..5).prop_map(|segments| segments.join("/"))
+    prop::collection::vec("[a-z0-9]{1,9}(-[a-z0-9]{1,9}){0,2}", 1..5)
+        .prop_map(|segments| segments.join("/"))
+        .prop_filter("no name", |name| SkillName::parse(name).is_ok())
 }
 
 proptest! {

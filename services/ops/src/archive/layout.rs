@@ -29,6 +29,8 @@ pub struct Grouped {
     pub strays: Vec<String>,
     /// SKILL.md files among a skill's own files, which are none of the user's skills.
     pub enclosed: Vec<String>,
+    /// Hidden files and folders below a skill's folder, which are not part of the skill.
+    pub hidden: Vec<String>,
 }
 
 /// Where a skill is among many files.
@@ -51,6 +53,8 @@ pub struct Layout {
     pub strays: Vec<String>,
     /// SKILL.md files among a skill's own files.
     pub enclosed: Vec<String>,
+    /// Hidden files and folders below a skill's folder, which are not part of the skill.
+    pub hidden: Vec<String>,
 }
 
 /// Sorts files into skills, as [`lay_out`] does.
@@ -65,12 +69,13 @@ pub fn group(entries: Vec<PackedFile>) -> Grouped {
         path,
         folder,
     });
-    Grouped { skills: skills.collect(), strays: layout.strays, enclosed: layout.enclosed }
+    Grouped { skills: skills.collect(), strays: layout.strays, enclosed: layout.enclosed, hidden: layout.hidden }
 }
 
 /// Sorts files into skills. Every folder with a SKILL.md (in any case) is one; a file belongs to the nearest such folder
 /// above it. A skill keeps its own files in `references` and the like: what lies there is its own too, even if it is a
-/// whole skill, kept as an example or as a record.
+/// whole skill, kept as an example or as a record. Hidden files (below a folder such as `.git`, or called `.env`) are no part of
+/// a skill.
 pub fn lay_out(paths: &[&str]) -> Layout {
     let mut layout = Layout::default();
     let (homes, enclosed) = list_homes(paths);
@@ -93,14 +98,19 @@ pub fn lay_out(paths: &[&str]) -> Layout {
             resources: Vec::new(),
         });
         if path != skill_path {
-            let within = path.split('/').skip(home.len()).collect::<Vec<_>>().join("/");
-            skill.resources.push((within, (*path).to_owned()));
+            let segments: Vec<&str> = path.split('/').collect();
+            match segments[home.len()..].iter().position(|segment| segment.starts_with('.')) {
+                Some(hidden) => layout.hidden.push(segments[..=home.len() + hidden].join("/")),
+                None => skill.resources.push((segments[home.len()..].join("/"), (*path).to_owned())),
+            }
         }
     }
     layout.skills = skills.into_values().collect();
     layout.skills.iter_mut().for_each(|skill| skill.resources.sort());
     layout.strays.sort();
     layout.enclosed.sort();
+    layout.hidden.sort();
+    layout.hidden.dedup();
     layout
 }
 

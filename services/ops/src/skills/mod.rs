@@ -54,7 +54,7 @@ pub use resources::{DeleteResource, GetResource, PutResource, delete_resource, g
 pub(crate) use save::Save;
 pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
-pub use unpack::{ENCLOSED, Upload};
+pub use unpack::{ENCLOSED, HIDDEN, Upload};
 pub use used::{Counted, ReportUse, report_use};
 pub use versions::{GetVersion, ListVersions, Rollback, VersionDetail, get_version, list_versions, rollback_skill};
 pub use view::{LoadedSkill, SavedSkill, Similar, Skill};

@@ -183,7 +183,7 @@ pub async fn read_file(ctx: &Ctx, uri: &str) -> Result<PublishedFile> {
     }
     let found = skills::find_file(&ctx.app.db, &ctx.principal, &splits).await?.ok_or_else(missing)?;
     if found.path != SKILL_MD {
-        let media_type = ResourcePath::parse_imported(&found.path)?.media_type().to_owned();
+        let media_type = ResourcePath::parse_stored(&found.path)?.media_type().to_owned();
         return Ok(PublishedFile { content: found.content, media_type, tainted: found.tainted });
     }
     let tainted = found.tainted;

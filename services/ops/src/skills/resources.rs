@@ -50,7 +50,7 @@ pub struct DeleteResource {
 /// `NotFound` for the skill or the file.
 pub async fn get_resource(ctx: &Ctx, query: &GetResource) -> Result<File> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let path = ResourcePath::parse_imported(&query.path)?;
+    let path = ResourcePath::parse_stored(&query.path)?;
     let found =
         lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
             match skills::find_resource(&ctx.app.db, &ctx.principal, key, path.as_str()).await? {
@@ -95,7 +95,7 @@ pub async fn put_resource(ctx: &Ctx, input: &PutResource<'_>) -> Result<SavedSki
 /// `NotFound` for the skill or the file, `VersionConflict`.
 pub async fn delete_resource(ctx: &Ctx, input: &DeleteResource) -> Result<SavedSkill> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let path = ResourcePath::parse_imported(&input.path)?;
+    let path = ResourcePath::parse_stored(&input.path)?;
     change_skill(ctx, &ChangeFile { skill: &input.skill, expected: input.expected_version, path, file: None }).await
 }
 
@@ -151,7 +151,7 @@ impl ChangeFile<'_> {
         let Some((entry, _)) = &self.file else {
             return if resources.len() == before.len() { Err(Error::not_found("resource")) } else { Ok(resources) };
         };
-        let folded = |other: &str| ResourcePath::parse_imported(other).map(|p| p.case_fold()).unwrap_or_default();
+        let folded = |other: &str| ResourcePath::parse_stored(other).map(|p| p.case_fold()).unwrap_or_default();
         if let Some(other) = resources.iter().find(|other| folded(&other.path) == self.path.case_fold()) {
             let detail =
                 format!("differs only by case from '{}', which some file systems cannot keep apart", other.path);

@@ -73,8 +73,9 @@ impl Unpacked {
                 None => self.left_out.push(LeftOutFile { path: file.path, detail: file.detail }),
             }
         }
-        let enclosed = grouped.enclosed.into_iter();
-        self.left_out.extend(enclosed.map(|path| LeftOutFile { path, detail: ENCLOSED.to_owned() }));
+        let enclosed = grouped.enclosed.into_iter().map(|path| (path, ENCLOSED));
+        let hidden = grouped.hidden.into_iter().map(|path| (path, HIDDEN));
+        self.left_out.extend(enclosed.chain(hidden).map(|(path, why)| LeftOutFile { path, detail: why.to_owned() }));
         self.examples.extend(examples);
         self.skills.extend(skills);
         self.strays.extend(grouped.strays);
@@ -84,6 +85,9 @@ impl Unpacked {
 
 /// Why a SKILL.md among a skill's own files is not taken.
 pub const ENCLOSED: &str = "lies among the own files of another skill; move its folder out to import it";
+
+/// Why a hidden file or folder below a skill's folder is not taken.
+pub const HIDDEN: &str = "is hidden, and hidden files are not part of a skill";
 
 /// The skill that a file belongs to: the nearest above it.
 fn home_of<'a>(skills: &'a mut [Uploaded], path: &str) -> Option<&'a mut Uploaded> {

@@ -53,7 +53,7 @@ impl PatchedSkill<'_> {
         if self.resources.contains_key(path) {
             return Ok(());
         }
-        let parsed = ResourcePath::parse_imported(path).map_err(|error| {
+        let parsed = ResourcePath::parse_stored(path).map_err(|error| {
             let detail = error.to_string();
             Error::invalid(format!("/edits/{index}/path"), detail.trim_start_matches("/path: "))
         })?;

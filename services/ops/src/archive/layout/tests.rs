@@ -59,3 +59,17 @@ fn the_standard_spelling_wins_on_file_systems_that_allow_both() {
     assert_eq!(grouped.skills[0].path, "a/SKILL.md");
     assert_eq!(names(&grouped.skills[0]), ["skill.md"]);
 }
+
+#[test]
+fn hidden_files_below_a_skill_are_not_part_of_it() {
+    let grouped = group(entries(&[
+        ".claude/skills/a/SKILL.md",
+        ".claude/skills/a/.git/config",
+        ".claude/skills/a/.git/hooks/post-checkout",
+        ".claude/skills/a/scripts/.env",
+        ".claude/skills/a/scripts/run.py",
+    ]));
+    assert_eq!(grouped.skills.len(), 1, "folders above a skill may be hidden");
+    assert_eq!(names(&grouped.skills[0]), ["scripts/run.py"]);
+    assert_eq!(grouped.hidden, [".claude/skills/a/.git", ".claude/skills/a/scripts/.env"]);
+}

@@ -11,7 +11,7 @@ mod workspace;
 
 use clap::ValueEnum;
 use knowhow_ops::archive::{Place, lay_out};
-use knowhow_ops::skills::ENCLOSED;
+use knowhow_ops::skills::{ENCLOSED, HIDDEN};
 use serde::Serialize;
 
 use super::listing::{LeftOut, Listing};
@@ -129,6 +129,9 @@ impl Found {
         }));
         for path in layout.enclosed {
             self.leave_out(&path, ENCLOSED);
+        }
+        for path in layout.hidden {
+            self.leave_out(&path, HIDDEN);
         }
         layout.strays
     }
