@@ -139,7 +139,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     let mut body = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
     reader.read_exact(&mut body).ok()?;
     let text = String::from_utf8(body).unwrap();
-    Some(Seen { line: line.trim().to_owned(), headers, body: serde_json::from_str(&text).unwrap(), text })
+    Some(Seen { line: line.trim().to_owned(), headers, body: serde_json::from_str(&text).unwrap_or_default(), text })
 }
 
 /// Whether the connection goes on.

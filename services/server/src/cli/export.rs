@@ -17,7 +17,7 @@ use super::whole::write_whole;
 pub(super) struct Export {
     #[command(flatten)]
     remote: Remote,
-    /// Where to write, `-` for standard output; `.tar.gz` and `.tgz` choose that format, anything else is a zip
+    /// The file to write, which may not be a link; `-` for standard output; `.tar.gz` and `.tgz` choose that format, anything else is a zip
     #[arg(long, short, default_value = "skills.zip", value_name = "FILE")]
     output: PathBuf,
     /// In the strict form of agentskills.io

@@ -6,6 +6,7 @@ mod backfill;
 mod client;
 mod create;
 mod database;
+mod directory;
 mod doctor;
 mod dream;
 mod export;

@@ -49,7 +49,7 @@ enum Command {
     ExportUser {
         /// The tenant's own id of the user
         external_id: String,
-        /// Where to write
+        /// The file to write, which may not be a link
         #[arg(long, short, default_value = "user.zip", value_name = "FILE")]
         output: PathBuf,
     },

@@ -32,7 +32,7 @@ pub(super) struct AuditArgs {
     /// Only entries before this time
     #[arg(long)]
     until: Option<String>,
-    /// Write all entries as lines of JSON into this file; - for the standard output
+    /// Write all entries as lines of JSON into this file, which may not be a link; - for the standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -96,14 +96,6 @@ impl Listing {
         }
     }
 
-    /// Where a file is on the disk, links followed.
-    pub(in crate::cli) fn place(&self, path: &str) -> Option<&Path> {
-        match self.files.get(path) {
-            Some(Content::Disk(file)) => Some(file),
-            _ => None,
-        }
-    }
-
     /// The text of a file, without the mark that some editors put first.
     pub(super) fn text(&self, path: &str) -> Result<String, String> {
         let text = String::from_utf8(self.read(path)?).map_err(|_| format!("'{path}' is not UTF-8 text"))?;

@@ -7,13 +7,19 @@ use knowhow_ops::skills::folder_of;
 
 use super::decide::Files;
 use super::pull::{Failure, Target, remove_here};
-use super::remote::{self, There};
+use super::remote::{self, Peeked, There};
 use super::report::{Entry, Outcome};
 use super::round::Round;
 use super::state::Base;
 use crate::cli::client::Refusal;
 use crate::cli::import::report as sent;
 use crate::cli::import::upload::{Upload, progress};
+
+/// A skill that is to be written into the folder.
+pub(super) struct Planned {
+    name: String,
+    peeked: Peeked,
+}
 
 impl Round<'_> {
     /// Sends skills of the folder. The service compares their bases once more.
@@ -68,20 +74,46 @@ impl Round<'_> {
         Ok(())
     }
 
+    /// Looks at the skills that are to be written, before anything is.
+    ///
+    /// # Errors
+    /// If one of them has a path that must not be written: then none is.
+    pub(super) async fn plan_writes(&mut self, names: Vec<String>) -> Result<Vec<Planned>, Refusal> {
+        let mut planned = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(There { id, tainted, .. }) = self.remote.skills.get(&name).cloned() else { continue };
+            if tainted {
+                let reason = "it is tainted, and programs that read the folder would not know; have it approved first";
+                self.tell(name, Outcome::Refused, Some(reason.to_owned()));
+                continue;
+            }
+            match remote::peek(self.service, id).await {
+                Ok(peeked) => {
+                    peeked.check_paths(&name)?;
+                    planned.push(Planned { name, peeked });
+                }
+                Err(refusal) => self.refuse(name, refusal)?,
+            }
+        }
+        Ok(planned)
+    }
+
     /// Writes skills of the service into the folder.
-    pub(super) async fn write_all(&mut self, names: Vec<String>) -> Result<(), Refusal> {
+    pub(super) async fn write_all(&mut self, planned: Vec<Planned>) -> Result<(), Refusal> {
         let prefix = self.how.prefix.as_ref().map_or(0, |prefix| prefix.as_str().len() + 1);
         let mut placed: BTreeSet<String> = BTreeSet::new();
-        for (name, here) in self.folder.skills.iter().filter(|_| !names.is_empty()) {
+        for (name, here) in self.folder.skills.iter().filter(|_| !planned.is_empty()) {
             placed.insert(name[prefix..].to_owned());
             placed.extend(here.files.keys().map(|path| format!("{}/{path}", &name[prefix..])));
         }
-        let bar = if names.is_empty() { ProgressBar::hidden() } else { progress(names.len()) };
-        for name in names {
+        let bar = if planned.is_empty() { ProgressBar::hidden() } else { progress(planned.len()) };
+        for Planned { name, peeked } in planned {
             bar.inc(1);
-            let Some(there) = self.remote.skills.get(&name).cloned() else { continue };
-            let home = folder_of(&name[prefix..], &placed);
-            match self.write(&name, &there, home).await {
+            let home = match self.folder.skills.get(&name) {
+                Some(here) => here.folder().to_owned(),
+                None => folder_of(&name[prefix..], &placed),
+            };
+            match self.write(&name, peeked, home).await {
                 Ok(base) => {
                     placed.insert(name[prefix..].to_owned());
                     placed.extend(base.files.keys().map(|path| format!("{}/{path}", &name[prefix..])));
@@ -96,26 +128,21 @@ impl Round<'_> {
         Ok(())
     }
 
-    async fn write(&self, name: &str, there: &There, home: String) -> Result<Base, Failure> {
-        if there.tainted {
-            let reason = "it is tainted, and programs that read the folder would not know; have it approved first";
-            return Err(Failure::Here(reason.to_owned()));
-        }
-        let (here, base) = (self.folder.skills.get(name), self.state.skills.get(name));
-        let home = here.map_or(home, |here| here.folder().to_owned());
-        if self.how.is_dry {
-            let (version, digest) = (there.version, there.digest.clone());
+    async fn write(&self, name: &str, peeked: Peeked, home: String) -> Result<Base, Failure> {
+        let Some(tree) = self.tree else {
+            let Peeked { version, digest, .. } = peeked;
             return Ok(Base { folder: home, version, digest, files: Files::new() });
-        }
-        let whole = remote::read_whole(self.service, there.id).await.map_err(Failure::There)?;
-        Target { folder: &self.folder, here, base, home }.write(self.service, &whole).await
+        };
+        let (here, base) = (self.folder.skills.get(name), self.state.skills.get(name));
+        let whole = remote::read_whole(self.service, peeked).await.map_err(Failure::There)?;
+        Target { tree, here, base, home }.write(self.service, &whole).await
     }
 
     /// Removes a skill from the folder that the service has no more.
     pub(super) fn remove(&mut self, name: String) {
-        let removed = match self.folder.skills.get(&name) {
-            Some(here) if !self.how.is_dry => remove_here(&self.folder, here),
-            _ => Ok(()),
+        let removed = match self.folder.skills.get(&name).zip(self.tree) {
+            Some((here, tree)) => remove_here(tree, here),
+            None => Ok(()),
         };
         match removed {
             Ok(()) => {

@@ -9,13 +9,13 @@ use knowhow_ops::archive::PackedFile;
 
 use super::decide::Files;
 use super::state::{Base, OURS};
+use super::tree::PART;
 use crate::cli::client::Refusal;
 use crate::cli::import::find_provenance;
 use crate::cli::import::kinds::Kind;
 use crate::cli::import::listing::{LeftOut, Listing};
 use crate::cli::import::plan::{Options, Plan, Ready, plan};
 use crate::cli::import::report::Entry;
-use crate::cli::whole::PART;
 
 /// What stands between the name of a file and the version that has taken its place.
 pub(super) const CONFLICT: &str = ".conflict-";
@@ -32,8 +32,8 @@ pub(super) struct Folder {
     pub(super) settled: Vec<Entry>,
     /// What is no skill's, by the user's own paths.
     pub(super) left_out: Vec<LeftOut>,
-    /// What writes that were broken off have left.
-    pub(super) parts: Vec<PathBuf>,
+    /// Files that were not finished before a sync was killed.
+    pub(super) parts: Vec<String>,
 }
 
 /// A skill of the folder.
@@ -64,13 +64,12 @@ impl Folder {
         check(root)?;
         let listing = Listing::of(root)?;
         let mut found = Kind::Plain.read(&listing);
-        let mut parts = Vec::new();
+        let parts = listing.paths().into_iter().filter(|path| file_name(path).starts_with(PART));
+        let parts = parts.map(str::to_owned).collect();
         for skill in &mut found.skills {
-            skill.resources.retain(|(_, path)| {
-                parts.extend(path.ends_with(PART).then(|| listing.place(path)).flatten().map(Path::to_owned));
-                !is_ours(path)
-            });
+            skill.resources.retain(|(_, path)| !is_ours(path));
         }
+        found.left_out.retain(|file| !is_ours(&file.path));
         let Plan { ready, mut settled } =
             plan(&listing, found.skills, &Options { fix: false, prefix: prefix.cloned() });
         for entry in &mut settled {
@@ -92,11 +91,6 @@ impl Folder {
     /// What the folder says of where its texts come from.
     pub(super) fn provenance(&self) -> Result<Option<PackedFile>, Refusal> {
         find_provenance(&self.listing)
-    }
-
-    /// Where a file is on the disk, links followed; `None` where it was not seen.
-    pub(super) fn place(&self, path: &str) -> Option<&Path> {
-        self.listing.place(path)
     }
 
     /// Whether a skill that was here may be here still, but cannot be read: then it is not taken for removed.
@@ -137,7 +131,11 @@ pub(super) fn check(root: &Path) -> Result<()> {
 
 /// Whether a file is one of ours: what is remembered, what is not whole yet, or a text that has lost.
 pub(super) fn is_ours(path: &str) -> bool {
-    let file = path.rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     let lost = file.rsplit_once(CONFLICT).is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()));
-    file.starts_with(OURS) || file.ends_with(PART) || lost
+    file.starts_with(OURS) || lost
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

@@ -1,16 +1,19 @@
 //! `knowhow sync`: a folder of skills and a user's skills in a running service, kept the same.
 //!
 //! `folder` and `remote` say what is on each side, `state` what was the same, `decide` what is to be done; `round` looks at all of
-//! it, `carry_out` does it, with the import's `upload` and with `pull`; `watch` goes on, `report` tells what became of it.
+//! it, `carry_out` does it, with the import's `upload` and with `pull`, which writes through `tree`; `limit` stops it from deleting
+//! too much; `watch` goes on, `report` tells what became of it.
 
 mod carry_out;
 mod decide;
 mod folder;
+mod limit;
 mod pull;
 mod remote;
 mod report;
 mod round;
 mod state;
+mod tree;
 mod watch;
 
 use std::path::PathBuf;
@@ -22,6 +25,7 @@ use clap::Args;
 use knowhow_domain::SkillName;
 
 use self::decide::Mode;
+use self::limit::Gone;
 use self::report::Report;
 use self::round::{Between, How};
 use self::state::Lock;
@@ -29,7 +33,7 @@ use super::client::Remote;
 
 /// Keeps a folder and a user's skills the same.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 all is well, 1 something is in conflict or refused, or the sync stopped.")]
+#[command(after_help = "Exit codes: 0 all is well, 1 something is in conflict, refused or kept, or the sync stopped.")]
 pub(super) struct Sync {
     /// A folder that has skills anywhere below it
     folder: PathBuf,
@@ -45,9 +49,13 @@ pub(super) struct Sync {
     /// Send the folder's skills also where the service has newer ones
     #[arg(long, conflicts_with = "pull")]
     push: bool,
-    /// Delete in the service what is gone from the folder; with --pull also the other way round
+    /// Delete in the service what is gone from the folder; with --pull also the other way round. If that is more than half of the
+    /// skills, or all, nothing is deleted
     #[arg(long)]
     delete: bool,
+    /// As --delete, without that limit
+    #[arg(long)]
+    delete_all: bool,
     /// A namespace to put before every name
     #[arg(long, value_name = "NS")]
     prefix: Option<String>,
@@ -70,7 +78,8 @@ impl Sync {
             (_, true) => Mode::Pull,
             _ => Mode::Careful,
         };
-        let how = How { mode, deletes: self.delete, is_dry: self.dry_run, prefix };
+        let deletes = self.delete || self.delete_all;
+        let how = How { mode, deletes, deletes_all: self.delete_all, is_dry: self.dry_run, prefix };
         let service = self.remote.connect()?;
         let between = Between { service: &service, how: &how, root: &self.folder };
         if self.watch {
@@ -79,7 +88,7 @@ impl Sync {
             return watch::run(watch::Watching { between, every, print: &print }).await;
         }
         let lock = if self.dry_run { None } else { Some(Lock::take(&self.folder)?) };
-        let report = round::run(between, lock.as_ref(), |_| true).await?;
+        let report = round::run(between, lock.as_ref(), Gone::default(), |_| true).await?;
         self.print(&report)?;
         Ok(if report.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

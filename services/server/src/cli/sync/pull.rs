@@ -1,17 +1,21 @@
 //! Writes into the folder: what the service has newer, and the removal of what it has no more.
 //!
 //! Each file is replaced whole. SKILL.md is written last and removed last, so that what is broken off is known for what it is.
+//! No link is followed: a skill that lies behind one is neither written nor removed.
 
-use std::path::{Path, PathBuf};
+use std::io;
 
-use knowhow_domain::{ResourcePath, manifest};
+use knowhow_domain::manifest;
 
 use super::decide::{Files, has_own_change};
-use super::folder::{CONFLICT, DOCUMENT, Folder, Here};
+use super::folder::{CONFLICT, DOCUMENT, Here};
 use super::remote::{Whole, read_resource};
 use super::state::Base;
+use super::tree::Tree;
 use crate::cli::client::{Refusal, Service};
-use crate::cli::whole::write_whole;
+
+/// Most copies of one file beside it that are named by one version.
+const MOST_COPIES: usize = 100;
 
 /// Why a skill was not written.
 pub(super) enum Failure {
@@ -23,7 +27,7 @@ pub(super) enum Failure {
 
 /// Where a skill of the service goes.
 pub(super) struct Target<'a> {
-    pub(super) folder: &'a Folder,
+    pub(super) tree: &'a Tree,
     /// Where the folder has it already.
     pub(super) here: Option<&'a Here>,
     /// As both had it.
@@ -32,18 +36,12 @@ pub(super) struct Target<'a> {
     pub(super) home: String,
 }
 
-/// A file to write.
-struct Writing {
-    place: PathBuf,
-    bytes: Vec<u8>,
-}
-
 impl Target<'_> {
     /// Writes the skill. Texts that only the folder has are kept beside.
     pub(super) async fn write(&self, service: &Service, whole: &Whole) -> Result<Base, Failure> {
         let mut writings = Vec::new();
         for (path, digest) in &whole.files {
-            if self.files().is_none_or(|files| files.get(path) != Some(digest)) {
+            if self.known(path) != Some(digest) {
                 let bytes = match path == DOCUMENT {
                     true => whole.document.clone(),
                     false => read_resource(service, whole, path).await.map_err(Failure::There)?,
@@ -53,53 +51,50 @@ impl Target<'_> {
         }
         // All bytes are here now: from here on nothing waits for the service.
         writings.sort();
-        self.keep_own(whole).map_err(Failure::Here)?;
-        for (_, path, bytes) in writings {
-            let place = self.place(path, &bytes).map_err(Failure::Here)?;
-            let writing = Writing { place, bytes };
-            writing.write().map_err(Failure::Here)?;
-        }
-        let stale = self.files().into_iter().flat_map(Files::keys).filter(|path| !whole.files.contains_key(*path));
-        for (path, known) in stale.filter_map(|path| Some((path, self.known(path)?))) {
-            check_same(known, self.files().and_then(|files| files.get(path))).map_err(Failure::Here)?;
-            remove(known).map_err(Failure::Here)?;
-        }
+        self.replace(whole, &writings).map_err(Failure::Here)?;
         let (version, digest, files) = (whole.version, whole.digest.clone(), whole.files.clone());
         Ok(Base { folder: self.home.clone(), version, digest, files })
     }
 
-    fn files(&self) -> Option<&Files> {
-        self.here.map(|here| &here.files)
+    /// Writes these files, and removes those that the service has no more.
+    fn replace(&self, whole: &Whole, writings: &[(bool, &String, Vec<u8>)]) -> Result<(), String> {
+        self.keep_own(whole)?;
+        for (_, path, bytes) in writings {
+            let place = self.place(path);
+            self.check_free(path, bytes)?;
+            self.tree.write(&place, bytes).map_err(|error| cannot("write", &place, &error))?;
+        }
+        let files = self.here.into_iter().flat_map(|here| &here.files);
+        for (path, digest) in files.filter(|(path, _)| !whole.files.contains_key(*path)) {
+            remove(self.tree, &self.place(path), Some(digest))?;
+        }
+        Ok(())
     }
 
-    /// Where one of the skill's files is.
-    fn known(&self, path: &str) -> Option<&Path> {
-        let here = self.here.filter(|here| here.files.contains_key(path))?;
-        match path {
-            DOCUMENT => self.folder.place(&here.ready.path),
-            _ => self.folder.place(&join(&self.home, path)),
+    /// Returns the digest of one of the files that the folder has.
+    fn known(&self, path: &str) -> Option<&String> {
+        self.here.and_then(|here| here.files.get(path))
+    }
+
+    /// Returns where a file goes. The folder may spell SKILL.md in another way.
+    fn place(&self, path: &str) -> String {
+        match self.here {
+            Some(here) if path == DOCUMENT => here.ready.path.clone(),
+            _ => join(&self.home, path),
         }
     }
 
-    /// Where a file goes. One that the skill does not know of, or that has changed since it was read, is never written over.
-    fn place(&self, path: &str, bytes: &[u8]) -> Result<PathBuf, String> {
-        if let Some((known, here)) = self.known(path).zip(self.here) {
-            check_same(known, here.files.get(path))?;
-            return Ok(known.to_owned());
+    /// Refuses to write over a file that the skill does not know of, or that has changed since it was read.
+    fn check_free(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
+        let place = self.place(path);
+        if let Some(digest) = self.known(path) {
+            return check_same(self.tree, &place, Some(digest));
         }
-        if path != DOCUMENT {
-            ResourcePath::parse_imported(path).map_err(|error| format!("'{path}': {error}"))?;
-        }
-        let place = match self.here {
-            // The skill's own folder may be a link that hosts follow; what is new within it is none.
-            Some(_) => make_folders(&self.folder.root().join(&self.home), path)?,
-            None => make_folders(self.folder.root(), &join(&self.home, path))?,
-        };
-        match std::fs::symlink_metadata(&place) {
-            Ok(found) if !found.is_file() || std::fs::read(&place).ok().as_deref() != Some(bytes) => {
-                Err(format!("{} is there already and is no part of the skill; move it away", place.display()))
-            }
-            _ => Ok(place),
+        match self.tree.read(&place) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(cannot("write", &place, &error)),
+            Ok(found) if found == bytes => Ok(()),
+            Ok(_) => Err(format!("{place} is there already and is no part of the skill; move it away")),
         }
     }
 
@@ -110,93 +105,65 @@ impl Target<'_> {
         };
         let known = Files::new();
         let base = self.base.map_or(&known, |base| &base.files);
-        for (path, files) in self.files().into_iter().flat_map(|files| files.keys().map(move |path| (path, files))) {
-            if has_own_change(&of(files, path), &of(base, path), &of(&whole.files, path))
-                && let Some(place) = self.known(path)
-            {
-                keep_beside(place, whole.version)?;
+        for (path, files) in
+            self.here.into_iter().flat_map(|here| here.files.keys().map(move |path| (path, &here.files)))
+        {
+            if has_own_change(&of(files, path), &of(base, path), &of(&whole.files, path)) {
+                keep_beside(self.tree, &self.place(path), whole.version)?;
             }
         }
         Ok(())
     }
 }
 
-impl Writing {
-    fn write(&self) -> Result<(), String> {
-        write_whole(&self.place, &self.bytes).map_err(|error| cannot("write", &self.place, &error))
-    }
-}
-
 /// Removes a skill's files and the folders that are empty then.
-pub(super) fn remove_here(folder: &Folder, here: &Here) -> Result<(), String> {
-    let home = here.folder();
-    let others = here.files.keys().filter(|path| *path != DOCUMENT).map(|path| join(home, path));
-    for path in others.chain([here.ready.path.clone()]) {
-        let place = folder.root().join(&path);
-        let within = if path == here.ready.path { DOCUMENT } else { &path[home.len()..] };
-        check_same(&place, here.files.get(within.trim_start_matches('/')))?;
-        remove(&place)?;
-        for above in place.ancestors().skip(1).take_while(|above| *above != folder.root()) {
-            // One that is not empty stays, and so does what is above it.
-            if std::fs::remove_dir(above).is_err() {
-                break;
-            }
-        }
+pub(super) fn remove_here(tree: &Tree, here: &Here) -> Result<(), String> {
+    let others = here.files.keys().filter(|path| *path != DOCUMENT).map(|path| (path, join(here.folder(), path)));
+    let document = (&DOCUMENT.to_owned(), here.ready.path.clone());
+    for (path, place) in others.chain([document]) {
+        remove(tree, &place, here.files.get(path))?;
+        tree.remove_empty_above(&place);
     }
     Ok(())
 }
 
-/// Refuses where a file is not any more what it was when the folder was read.
-fn check_same(place: &Path, digest: Option<&String>) -> Result<(), String> {
-    let found = std::fs::read(place).ok().map(|bytes| manifest::hex(&manifest::digest(&bytes)));
-    if found.as_ref() == digest {
+/// Refuses a file that has changed since the folder was read.
+fn check_same(tree: &Tree, place: &str, digest: Option<&String>) -> Result<(), String> {
+    let bytes = tree.read(place).map_err(|error| cannot("read", place, &error))?;
+    if Some(&manifest::hex(&manifest::digest(&bytes))) == digest {
         return Ok(());
     }
-    Err(format!("{} has changed just now; the next sync looks again", place.display()))
+    Err(format!("{place} has changed just now; the next sync looks again"))
 }
 
-fn remove(place: &Path) -> Result<(), String> {
-    match std::fs::remove_file(place) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot("remove", place, &error)),
-        _ => Ok(()),
-    }
+fn remove(tree: &Tree, place: &str, digest: Option<&String>) -> Result<(), String> {
+    check_same(tree, place, digest)?;
+    tree.remove(place).map_err(|error| cannot("remove", place, &error))
 }
 
 /// Copies a file beside itself, named by the version that takes its place.
-fn keep_beside(place: &Path, version: i32) -> Result<(), String> {
-    let bytes = std::fs::read(place).map_err(|error| cannot("read", place, &error))?;
-    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut copy = place.with_file_name(format!("{name}{CONFLICT}{version}"));
-    let mut again = 1;
-    while copy.exists() && std::fs::read(&copy).ok().as_ref() != Some(&bytes) {
-        again += 1;
-        copy.set_file_name(format!("{name}{CONFLICT}{version}-{again}"));
-    }
-    Writing { place: copy, bytes }.write()
-}
-
-/// The path of a file below a folder, whose folders are made. None of them may be a link: it could lead anywhere.
-fn make_folders(below: &Path, path: &str) -> Result<PathBuf, String> {
-    let mut place = below.to_owned();
-    let mut segments = path.split('/').peekable();
-    while let Some(segment) = segments.next() {
-        place.push(segment);
-        if segments.peek().is_none() {
-            break;
-        }
-        match std::fs::symlink_metadata(&place) {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(format!("{} is in the way: it is a link or a file", place.display())),
-            Err(_) => std::fs::create_dir(&place).map_err(|error| cannot("make", &place, &error))?,
+fn keep_beside(tree: &Tree, place: &str, version: i32) -> Result<(), String> {
+    let bytes = tree.read(place).map_err(|error| cannot("read", place, &error))?;
+    for again in 1..=MOST_COPIES {
+        let copy = match again {
+            1 => format!("{place}{CONFLICT}{version}"),
+            _ => format!("{place}{CONFLICT}{version}-{again}"),
+        };
+        match tree.read(&copy) {
+            Ok(found) if found == bytes => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return tree.write(&copy, &bytes).map_err(|error| cannot("write", &copy, &error));
+            }
+            _ => {}
         }
     }
-    Ok(place)
+    Err(format!("there are {MOST_COPIES} copies beside {place} already; remove those that were read"))
 }
 
 fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
 }
 
-fn cannot(verb: &str, place: &Path, error: &std::io::Error) -> String {
-    format!("cannot {verb} {}: {error}", place.display())
+fn cannot(verb: &str, place: &str, error: &io::Error) -> String {
+    format!("cannot {verb} {place}: {error}")
 }

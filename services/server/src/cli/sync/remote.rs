@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::{ResourceEntry, SkillId, manifest};
+use knowhow_domain::{ResourceEntry, ResourcePath, SkillId, SkillName, manifest};
 use knowhow_ops::skills::DigestPage;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
@@ -13,6 +13,8 @@ use super::decide::Files;
 use super::folder::DOCUMENT;
 use crate::cli::client::{Refusal, Service};
 
+/// The code of a refusal of a name or path that the service gave.
+pub(super) const UNSAFE: &str = "unsafe-path";
 /// What stays as it is in the path of a URL.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
@@ -43,22 +45,46 @@ pub(super) struct Whole {
     pub(super) files: Files,
 }
 
-/// What is read of a skill.
+/// What a skill is made of.
 #[derive(Deserialize)]
-struct Peeked {
-    version: i32,
-    digest: String,
+pub(super) struct Peeked {
+    id: SkillId,
+    pub(super) version: i32,
+    pub(super) digest: String,
     resources: Vec<ResourceEntry>,
 }
 
+impl Peeked {
+    /// Refuses paths that the service itself would refuse, before any file is written.
+    ///
+    /// # Errors
+    /// Names the path and the rule.
+    pub(super) fn check_paths(&self, name: &str) -> Result<(), Refusal> {
+        self.resources.iter().try_for_each(|file| {
+            ResourcePath::parse_imported(&file.path).map(drop).map_err(|error| {
+                let what = format!("a file '{}' of the skill '{name}'", quoted(&file.path));
+                unsafe_to_write(&what, &error)
+            })
+        })
+    }
+}
+
 /// Lists what the user has from folders, where its name begins with `prefix`.
+///
+/// # Errors
+/// What the service refuses; also if a name is none that a service takes.
 pub(super) async fn list(service: &Service, prefix: &str) -> Result<Listed, Refusal> {
     let (mut listed, mut cursor) = (Listed { of: String::new(), skills: BTreeMap::new() }, None::<String>);
     loop {
         let after = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
         let page: DigestPage = read(service, &format!("/v1/skills/export/digests?source=sync{after}")).await?;
         listed.of = format!("{}/{}/{}", service.url(), page.tenant, page.user);
-        for item in page.items.into_iter().filter(|item| item.name.starts_with(prefix)) {
+        for item in page.items {
+            let what = || format!("a skill '{}'", quoted(&item.name));
+            SkillName::parse(&item.name).map_err(|error| unsafe_to_write(&what(), &error))?;
+            if !item.name.starts_with(prefix) {
+                continue;
+            }
             let there = There { id: item.id, version: item.version, digest: item.digest, tainted: item.tainted };
             listed.skills.insert(item.name, there);
         }
@@ -69,12 +95,20 @@ pub(super) async fn list(service: &Service, prefix: &str) -> Result<Listed, Refu
     }
 }
 
-/// Reads a skill.
+/// Reads what a skill is made of.
 ///
 /// # Errors
-/// What the service refuses; also where the skill changes while it is read.
-pub(super) async fn read_whole(service: &Service, id: SkillId) -> Result<Whole, Refusal> {
-    let skill: Peeked = read(service, &format!("/v1/skills/{id}?peek=true")).await?;
+/// What the service refuses.
+pub(super) async fn peek(service: &Service, id: SkillId) -> Result<Peeked, Refusal> {
+    read(service, &format!("/v1/skills/{id}?peek=true")).await
+}
+
+/// Reads a skill's text.
+///
+/// # Errors
+/// What the service refuses; also if the skill has changed since it was looked at.
+pub(super) async fn read_whole(service: &Service, skill: Peeked) -> Result<Whole, Refusal> {
+    let id = skill.id;
     let document = read_bytes(service, &format!("/v1/skills/{id}/{DOCUMENT}")).await?;
     let own = manifest::digest(&document);
     if manifest::hex(&manifest::state_digest(&own, &skill.resources)) != skill.digest {
@@ -115,6 +149,19 @@ async fn read<T: DeserializeOwned>(service: &Service, path: &str) -> Result<T, R
 async fn read_bytes(service: &Service, path: &str) -> Result<Vec<u8>, Refusal> {
     let response = service.send(|service| service.request(Method::GET, path)).await?;
     Ok(response.bytes().await.map_err(Refusal::unreadable)?.to_vec())
+}
+
+/// Refuses a name or path that no service of Knowhow gives.
+fn unsafe_to_write(what: &str, error: &knowhow_domain::Error) -> Refusal {
+    let detail = format!(
+        "the service has {what}, which must not be written: {error}. Nothing was written; rename or delete it in the service"
+    );
+    Refusal { status: None, code: UNSAFE.to_owned(), detail }
+}
+
+/// Shows a text of the service in visible ASCII, cut short.
+fn quoted(text: &str) -> String {
+    text.chars().take(200).flat_map(char::escape_default).collect()
 }
 
 fn changing() -> Refusal {

@@ -27,6 +27,8 @@ pub(super) enum Outcome {
     Gone,
     /// Gone from the folder, and in the service still.
     Missing,
+    /// Not deleted, since too many would go.
+    Kept,
     /// Both have changed.
     Conflict,
     /// The same as another one, which was taken.
@@ -39,7 +41,7 @@ pub(super) enum Outcome {
 }
 
 /// Outcomes, the word for each, and what its number is called in the summary; most telling first.
-const WORDS: [(Outcome, &str, &str); 13] = [
+const WORDS: [(Outcome, &str, &str); 14] = [
     (Outcome::Created, "created", ""),
     (Outcome::Updated, "updated", ""),
     (Outcome::Written, "written", ""),
@@ -51,6 +53,7 @@ const WORDS: [(Outcome, &str, &str); 13] = [
     (Outcome::Gone, "gone", "gone from the service"),
     (Outcome::Missing, "missing", "missing from the folder"),
     (Outcome::NotSent, "not sent", "not sent"),
+    (Outcome::Kept, "kept", "kept"),
     (Outcome::Conflict, "conflict", "in conflict"),
     (Outcome::Refused, "refused", "refused"),
 ];
@@ -90,7 +93,9 @@ pub(super) struct Report {
 impl Report {
     /// Whether nothing waits for somebody to mend or decide it.
     pub(super) fn is_complete(&self) -> bool {
-        let open = |entry: &Entry| matches!(entry.outcome, Outcome::Conflict | Outcome::Refused | Outcome::NotSent);
+        let open = |entry: &Entry| {
+            matches!(entry.outcome, Outcome::Conflict | Outcome::Kept | Outcome::Refused | Outcome::NotSent)
+        };
         self.stopped.is_none() && !self.skills.iter().any(open)
     }
 

@@ -2,7 +2,7 @@
 
 mod changes;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,6 +14,8 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::decide::Mode;
+use super::limit::Gone;
+use super::remote::UNSAFE;
 use super::report::{Entry, Outcome, Report};
 use super::round::{self, Between};
 use super::state::Lock;
@@ -27,6 +29,8 @@ const QUIET: Duration = Duration::from_millis(300);
 const LONGEST_BURST: Duration = Duration::from_secs(2);
 /// So long a skill must be missing before it is taken for removed: editors and checkouts put files back.
 const RIPE: Duration = Duration::from_secs(2);
+/// For so long deleted skills count when more are to be deleted: a folder may be emptied slowly.
+const LATELY: Duration = Duration::from_secs(3600);
 /// How often it is seen whether the folder is the same still.
 const TICK: Duration = Duration::from_secs(1);
 /// First and longest wait for a service that is away.
@@ -69,6 +73,10 @@ struct Told {
     failure: Option<String>,
     /// Since when skills are missing.
     missing: HashMap<String, Instant>,
+    /// When the next of them may be taken for removed.
+    ripens: Option<Instant>,
+    /// When skills were deleted, and where.
+    gone: Vec<(Instant, Outcome)>,
 }
 
 /// A folder that is watched.
@@ -91,12 +99,13 @@ impl Watching<'_> {
         let (mut told, root) = (Told::default(), self.between.root);
         loop {
             let mut watched = self.attach().await?;
-            told.missing.clear();
+            (told.missing, told.ripens) = (HashMap::new(), None);
             while watched.lock.is_of(root) {
-                let looked = round::run(self.between, Some(&watched.lock), |name| told.is_ripe(name)).await;
+                let (lock, gone) = (Some(&watched.lock), told.count_gone());
+                let looked = round::run(self.between, lock, gone, |name| told.is_ripe(name)).await;
                 match looked {
                     Ok(report) => {
-                        let is_hopeless = report.stopped.as_ref().is_some_and(Refusal::is_about_the_credential);
+                        let is_hopeless = report.stopped.as_ref().is_some_and(is_hopeless);
                         self.tell(report, &mut told)?;
                         if is_hopeless {
                             return Ok(ExitCode::FAILURE);
@@ -138,9 +147,8 @@ impl Watching<'_> {
     /// When to look again though nothing happens.
     fn next(&self, told: &Told) -> Next {
         let polls = self.between.how.mode == Mode::Pull;
-        let ripens = told.missing.values().min().map(|since| *since + RIPE);
         let retries = told.retry.map(|wait| Instant::now() + wait);
-        Next { at: retries.or(ripens), every: self.every, polls }
+        Next { at: retries.or(told.ripens), every: self.every, polls }
     }
 
     /// Prints what is new.
@@ -152,6 +160,7 @@ impl Watching<'_> {
             eprintln!("the service answers again");
         }
         told.note_missing(&report, self.between.how.deletes);
+        told.note_gone(&report);
         let (skills, left_out) = (report.skills.clone(), report.left_out.clone());
         // What is missing is deleted in a moment, or comes back.
         let is_pending = |entry: &Entry| self.between.how.deletes && entry.outcome == Outcome::Missing;
@@ -168,6 +177,11 @@ impl Watching<'_> {
         }
         Ok(())
     }
+}
+
+/// Reports whether another try would be useless or unsafe.
+fn is_hopeless(refusal: &Refusal) -> bool {
+    refusal.is_about_the_credential() || refusal.code == UNSAFE
 }
 
 impl Told {
@@ -190,13 +204,31 @@ impl Told {
     }
 
     fn note_missing(&mut self, report: &Report, deletes: bool) {
-        let is_missing = |entry: &&Entry| deletes && entry.outcome == Outcome::Missing;
-        let names: Vec<String> =
-            report.skills.iter().filter(is_missing).filter_map(|entry| entry.name.clone()).collect();
-        self.missing.retain(|name, _| names.contains(name));
-        for name in names {
-            self.missing.entry(name).or_insert_with(Instant::now);
+        let of = |outcome: Outcome| -> BTreeSet<&String> {
+            let entries = report.skills.iter().filter(|entry| deletes && entry.outcome == outcome);
+            // One that the folder has is not missing.
+            entries.filter(|entry| entry.path.is_none()).filter_map(|entry| entry.name.as_ref()).collect()
+        };
+        let (missing, kept) = (of(Outcome::Missing), of(Outcome::Kept));
+        self.missing.retain(|name, _| missing.contains(name) || kept.contains(name));
+        for name in &missing {
+            self.missing.entry((*name).clone()).or_insert_with(Instant::now);
         }
+        let earliest = missing.iter().filter_map(|name| self.missing.get(*name)).min();
+        self.ripens = earliest.map(|since| *since + RIPE);
+    }
+
+    fn note_gone(&mut self, report: &Report) {
+        let gone = report.skills.iter().map(|entry| entry.outcome);
+        let gone = gone.filter(|outcome| matches!(outcome, Outcome::Deleted | Outcome::Removed));
+        self.gone.extend(gone.map(|outcome| (Instant::now(), outcome)));
+    }
+
+    /// Counts the skills that were deleted within the last hour.
+    fn count_gone(&mut self) -> Gone {
+        self.gone.retain(|(at, _)| at.elapsed() < LATELY);
+        let count = |outcome| self.gone.iter().filter(|(_, what)| *what == outcome).count();
+        Gone { from_service: count(Outcome::Deleted), from_folder: count(Outcome::Removed) }
     }
 }
 

@@ -2,10 +2,14 @@
 
 mod commands;
 mod corpus;
+mod deletes;
 pub mod doctor;
 mod dreams;
+mod faked;
+mod hostile;
 mod imports;
 mod movers;
+mod planted;
 mod scans;
 pub mod setup;
 pub mod syncs;

@@ -175,7 +175,7 @@ async fn what_is_removed_goes_only_where_that_is_asked_for() {
     assert_eq!(alice.names().await, ["b"]);
     alice.put("/v1/skills/b/fields", json!({"pinned": true})).await.ok(200);
     synced.remove("b");
-    let (told, is_well) = synced.sync(&["--delete"]);
+    let (told, is_well) = synced.sync(&["--delete-all"]);
     assert!(!is_well && told["skills"][0]["reason"].as_str().unwrap().contains("is pinned"), "{told}");
 }
 
@@ -353,14 +353,17 @@ async fn links_hidden_folders_and_clashes_are_as_in_an_import() {
     for path in [".archive", "again", ".claude/skills/hidden/secret.md"] {
         assert!(left.contains(&synced.home.join(path).display().to_string()), "{path}: {left:?}");
     }
-    // What is newer goes where the link leads, and a link out of the folder is never written through.
+    // What is newer is not written where a link leads.
     alice.replace("linked", "as it was", "newer").await.ok(200);
     let put = alice.send(reqwest::Method::PUT, "/v1/skills/hidden/resources/references/x.md");
     put.body("text/markdown", "x").await.ok(200);
     link(&elsewhere.home, ".claude/skills/hidden/references");
     let (told, _) = synced.sync(&["--pull"]);
-    assert!(elsewhere.read("linked/SKILL.md").contains("newer"), "{told}");
-    assert!(!elsewhere.has("x.md") && told.to_string().contains("is in the way"), "{told}");
+    assert!(elsewhere.read("linked/SKILL.md").contains("as it was"), "{told}");
+    assert!(!elsewhere.has("x.md") && told["totals"]["refused"] == 3, "{told}");
+    let refused = told["skills"].as_array().unwrap().iter().filter(|entry| entry["outcome"] == "refused");
+    let behind_links = refused.filter(|entry| entry["reason"].as_str().unwrap().contains("it is a link"));
+    assert_eq!(behind_links.count(), 2, "{told}");
 }
 
 #[tokio::test]
@@ -501,7 +504,7 @@ async fn a_pull_that_was_broken_off_is_nobodys_change() {
     put.body("text/markdown", "b").await.ok(200);
     // As a kill leaves it: one file is written, one is not, one is half and has not taken its place.
     synced.write("s/references/a.md", "b");
-    synced.write("s/.SKILL.md.knowhow-part", "---\nname");
+    synced.write("s/.knowhow-sync-part-0", "---\nname");
     assert_eq!(outcomes(&synced.well(&[])), is("s", "behind"));
     done(&synced.well(&["--pull"]), 1, 1, 0);
     assert!(synced.read("s/SKILL.md").contains("new"));

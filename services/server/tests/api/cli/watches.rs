@@ -1,5 +1,6 @@
 //! `knowhow sync --watch`: a folder that changes while it is looked at.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex};
@@ -36,6 +37,19 @@ impl Watching {
 
     fn rounds(&self) -> Vec<Value> {
         self.out.lock().unwrap().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Skills that were not deleted, with the reason.
+    fn kept(&self) -> Vec<String> {
+        let rounds = self.rounds();
+        let all = rounds.iter().flat_map(|round| round["skills"].as_array().unwrap());
+        all.filter(|entry| entry["outcome"] == "kept")
+            .map(|entry| format!("{} {}", entry["name"], entry["reason"]))
+            .collect()
+    }
+
+    fn keeps(&self, name: &str) -> bool {
+        self.kept().iter().any(|entry| entry.starts_with(&format!("\"{name}\"")))
     }
 
     fn said(&self) -> String {
@@ -123,7 +137,7 @@ async fn a_burst_of_hundreds_of_files_is_a_few_rounds() {
 #[tokio::test]
 async fn changes_go_both_ways_while_it_watches() {
     let World { alice, .. } = &World::new().await;
-    let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "one"))]);
+    let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "one")), ("b/SKILL.md", &document("b", "stays"))]);
     let watching = Watching::start(&synced, &["--pull", "--delete"]);
     alice.replace("a", "one", "two").await.ok(200);
     poll("the newer text", || synced.read("a/SKILL.md").contains("two").then_some(()));
@@ -157,6 +171,37 @@ async fn a_folder_that_goes_and_comes_back_takes_no_skill_with_it() {
     synced.write("c/SKILL.md", &document("c", "2"));
     until_text(alice, "c", "\n2\n").await;
     assert!(watching.stop("-TERM").success());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_emptied_while_it_is_watched_deletes_at_most_half() {
+    let World { alice, .. } = &World::new().await;
+    let synced = Synced::new(alice, &[]);
+    for name in ["a", "b", "c", "d"] {
+        synced.write(&format!("{name}/SKILL.md"), &document(name, "1"));
+    }
+    let mut watching = Watching::start(&synced, &["--delete"]);
+    // One after the other: the first two go, and no more within the hour.
+    synced.remove("a");
+    until_names(alice, &["b", "c", "d"]).await;
+    synced.remove("b");
+    until_names(alice, &["c", "d"]).await;
+    synced.remove("c");
+    poll("it to be told", || watching.keeps("c").then_some(()));
+    synced.remove("d");
+    poll("both to be told", || watching.keeps("d").then_some(()));
+    synced.write("e/SKILL.md", &document("e", "1"));
+    until_names(alice, &["c", "d", "e"]).await;
+    let told = watching.kept();
+    assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "each is told once: {told:?}");
+    assert!(watching.stop("-TERM").success());
+    // All at once.
+    let synced = Synced::new(alice, &[("x/SKILL.md", &document("x", "1")), ("y/SKILL.md", &document("y", "1"))]);
+    let watching = Watching::start(&synced, &["--delete", "--prefix", "p"]);
+    ["x", "y"].iter().for_each(|name| synced.remove(name));
+    poll("both to be told", || (watching.keeps("p/x") && watching.keeps("p/y")).then_some(()));
+    synced.write("x/SKILL.md", &document("x", "1"));
+    until_names(alice, &["c", "d", "e", "p/x"]).await;
 }
 
 #[tokio::test]
