@@ -13,7 +13,7 @@ mod places;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use knowhow_domain::Secret;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -258,11 +258,17 @@ impl Config {
     }
 
     fn from_parts(file: &str, environment: BTreeMap<String, String>) -> Result<Self> {
-        let mut table: toml::Table = file.parse().context("the configuration file is not valid TOML")?;
+        let mut table: toml::Table = file.parse().map_err(|error: toml::de::Error| {
+            let end = error.span().map_or(0, |span| span.start);
+            let line = 1 + file.bytes().take(end).filter(|byte| *byte == b'\n').count();
+            anyhow!("the configuration file is not valid TOML: line {line}: {}", error.message())
+        })?;
         let (given, ignored_variables) = environment::read(environment)?;
         table.extend(given);
-        let config: Self =
-            toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")?;
+        let config: Self = toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| {
+            let cause = error.to_string().trim_end().replace('\n', " ");
+            anyhow!("the configuration has an unknown key or a wrong value: {cause}")
+        })?;
         Ok(Self { ignored_variables, ..config })
     }
 

@@ -1,5 +1,7 @@
 //! The roof: the `knowhow` binary. REST, OpenAPI, MCP and the command line.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod api;
 mod cli;
 mod config;
@@ -8,6 +10,7 @@ mod http;
 mod listen;
 mod mcp;
 mod telemetry;
+mod visible;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -108,6 +108,7 @@ impl Telling {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "nothing is printed: it is asked whether there is a terminal")]
 fn init_logs(config: &Config, sent: Option<SentLog>) -> Result<()> {
     // Silences libraries whose lines would repeat ours or quote clients:
     // - actix_http logs as errors what clients cause: malformed requests and resets.

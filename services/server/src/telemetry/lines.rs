@@ -11,6 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::visible::{JsonWriter, Visible, is_hidden};
+
 /// Lines that wait at most, some 4 MiB.
 const WAITING: usize = 10_000;
 /// How long lines are gathered behind those that were just written. Without it each request wakes the thread that writes,
@@ -43,6 +45,7 @@ pub fn start() -> Result<Lines> {
     let (queue, lines) = sync_channel(WAITING);
     let lost = Arc::<AtomicU64>::default();
     let entrance = Lines { queue, lost: lost.clone() };
+    #[expect(clippy::disallowed_methods, reason = "lines are made visible as they are batched")]
     let write = move || write_all(&lines, &lost, &mut io::stderr());
     thread::Builder::new().name("log".into()).spawn(write).context("cannot start the thread that writes the log")?;
     Ok(LINES.get_or_init(|| entrance).clone())
@@ -85,9 +88,18 @@ struct Batch {
 }
 
 impl Batch {
+    /// Adds a line, in which texts of callers have no hidden characters.
     fn add(&mut self, line: &[u8]) {
-        self.bytes.extend_from_slice(line);
         self.lines += 1;
+        let has_hidden = str::from_utf8(line).map_or(true, |text| text.trim_end_matches('\n').chars().any(is_hidden));
+        if !has_hidden {
+            self.bytes.extend_from_slice(line);
+        } else if line.starts_with(b"{") {
+            // Writing to a vector cannot fail.
+            let _ = JsonWriter::new(&mut self.bytes).write_all(line);
+        } else {
+            self.bytes.extend_from_slice(visible_but_colors(line).as_bytes());
+        }
     }
 
     /// Writes them, and before them how many were lost since the last ones that could be written.
@@ -105,6 +117,13 @@ impl Batch {
         self.bytes.clear();
         self.lines = 0;
     }
+}
+
+/// Returns a line for people. Its escape characters are colors of our own: tracing-subscriber replaces those of texts.
+fn visible_but_colors(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let parts: Vec<String> = text.trim_end_matches('\n').split('\x1b').map(|part| Visible(part).to_string()).collect();
+    parts.join("\x1b") + "\n"
 }
 
 fn missing_line(missing: u64) -> String {

@@ -56,3 +56,15 @@ fn a_queue_that_is_full_keeps_nobody_waiting() {
     drop(entrance);
     assert_eq!(lines.iter().count(), 2);
 }
+
+#[test]
+fn texts_of_callers_obey_no_terminal() {
+    let mut batch = Batch::default();
+    batch.add("{\"user\":\"a\u{9b}2J\u{2028}\u{202e}\u{7f}\"}\n".as_bytes());
+    batch.add("\x1b[32mINFO\x1b[0m user=a\u{9b}2J\rall is well\nINFO\u{202e}\n".as_bytes());
+    assert_eq!(
+        String::from_utf8(batch.bytes).unwrap(),
+        "{\"user\":\"a\\u009b2J\\u2028\\u202e\\u007f\"}\n\
+         \x1b[32mINFO\x1b[0m user=a<U+009B>2J<U+000D>all is well<U+000A>INFO<U+202E>\n"
+    );
+}

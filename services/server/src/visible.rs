@@ -1,0 +1,94 @@
+//! Makes text from other sources safe to print: a service, a folder, the arguments of a command.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, Write};
+
+use knowhow_domain::invisible::is_invisible;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// Text whose hidden characters, line breaks too, are displayed as code points, such as `<U+001B>`.
+pub struct Visible<'a>(pub &'a str);
+
+impl fmt::Display for Visible<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            if is_hidden(c) {
+                write!(f, "<U+{:04X}>", u32::from(c))?;
+            } else {
+                f.write_char(c)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a terminal may obey a character, break a line at it, reorder it or not show it. Those are Unicode's groups "other" and
+/// "separator" but the space, and characters without a glyph in other groups.
+pub fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let group = c.general_category_group();
+    matches!(group, GeneralCategoryGroup::Other | GeneralCategoryGroup::Separator) || is_invisible(c) || c == '\u{2800}'
+}
+
+/// Writer of JSON that escapes hidden characters. They are valid in strings alone, so that the document means the same.
+/// Line feeds stay: JSON has them between values only. Bytes that are not UTF-8 become U+FFFD.
+pub struct JsonWriter<W> {
+    output: W,
+    /// The beginning of a character whose other bytes come with the next write.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> JsonWriter<W> {
+    /// Writes to `output`.
+    pub fn new(output: W) -> Self {
+        Self { output, begun: Vec::new() }
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.write_text(chunk.valid())?;
+            let is_begun = str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+            if is_begun && chunks.peek().is_none() {
+                self.begun = chunk.invalid().to_vec();
+            } else if !chunk.invalid().is_empty() {
+                self.output.write_all("\u{fffd}".as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_text(&mut self, text: &str) -> io::Result<()> {
+        let mut written = 0;
+        for (at, c) in text.char_indices().filter(|(_, c)| *c != '\n' && is_hidden(*c)) {
+            self.output.write_all(&text.as_bytes()[written..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(self.output, "\\u{unit:04x}")?;
+            }
+            written = at + c.len_utf8();
+        }
+        self.output.write_all(&text.as_bytes()[written..])
+    }
+}
+
+impl<W: Write> Write for JsonWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.begun.is_empty() {
+            self.write_bytes(bytes)?;
+        } else {
+            let mut joined = std::mem::take(&mut self.begun);
+            joined.extend_from_slice(bytes);
+            self.write_bytes(&joined)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;
