@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use knowhow_ops::chain::{self, Verified};
 
-use super::shell;
+use super::{print, shell};
 use crate::config::Config;
 
 /// The audit log.
@@ -34,8 +34,8 @@ impl AuditCommand {
         }
         for one in &found {
             match json {
-                true => println!("{}", serde_json::to_string(one)?),
-                false => println!("{}", sentence_of(one)),
+                true => print::json_line(one)?,
+                false => print::line(sentence_of(one))?,
             }
         }
         let is_broken = found.iter().any(|one| one.broken.is_some());

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use knowhow_ops::jobs::{self, Backlog};
 
-use super::shell;
+use super::{print, shell};
 use crate::config::Config;
 
 /// Has every skill that is not in the graph read by the workers, and says how far they are.
@@ -44,11 +44,11 @@ impl Backfill {
             jobs::reconcile(app).await?;
             let left = jobs::find_backlog(app).await?;
             if left.is_empty() {
-                eprintln!("the graph has all skills");
+                print::note("the graph has all skills");
                 return Ok(ExitCode::SUCCESS);
             }
             if before != Some(left) {
-                eprintln!("{}", describe(left));
+                print::note(describe(left));
                 idle = 0;
             }
             if self.no_wait {
@@ -56,7 +56,9 @@ impl Backfill {
             }
             idle += 1;
             if idle == PATIENCE {
-                eprintln!("no worker takes these jobs: start one with `knowhow worker`, or serve with `--with-worker`");
+                print::note(
+                    "no worker takes these jobs: start one with `knowhow worker`, or serve with `--with-worker`",
+                );
                 return Ok(ExitCode::FAILURE);
             }
             before = Some(left);

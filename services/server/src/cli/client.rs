@@ -1,52 +1,60 @@
-//! The command line as a client of a running service.
+//! The command line as a client of a running service, whose answers it does not trust.
 
-use std::fmt;
+mod address;
+mod answer;
+mod pages;
+mod refusal;
+
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
-use serde_json::Value;
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Method, Request, RequestBuilder, Response, redirect};
+use tokio::time::{Instant, sleep, timeout};
 
-/// Which service, and as whom.
+pub(super) use answer::{Answer, Body, Bounds};
+pub(super) use pages::{Pages, with};
+pub(super) use refusal::Refusal;
+
+use super::print;
+
+/// Selects the service and the caller.
 #[derive(Args)]
 pub(super) struct Remote {
-    /// The service
-    #[arg(long, env = "KNOWHOW_URL", default_value = "http://127.0.0.1:8080")]
+    /// The service's address, without credentials
+    #[arg(long, env = "KNOWHOW_URL", hide_env_values = true, default_value = "http://127.0.0.1:8080")]
     url: String,
     /// A JWT or an API key
     #[arg(long, env = "KNOWHOW_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// With an API key: the user to act for, by external id
-    #[arg(long, env = "KNOWHOW_USER")]
+    #[arg(long, env = "KNOWHOW_USER", hide_env_values = true)]
     user: Option<String>,
+    /// Longest silence of the service. A whole answer may take 4 times as long, an archive or log 120 times
+    #[arg(long, global = true, env = "KNOWHOW_TIMEOUT", value_name = "SECONDS", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
 }
 
-/// A service with the caller's credentials.
+/// Service with the caller's credentials.
 pub(super) struct Service {
     client: Client,
-    url: String,
+    address: String,
     token: String,
-    user: Option<String>,
+    timeout: Duration,
 }
 
-/// What the service refuses, or that it is out of reach.
-#[derive(Debug)]
-pub(super) struct Refusal {
-    /// `None` where there was no answer.
-    pub(super) status: Option<StatusCode>,
-    /// The problem's slug, e.g. `quota-exceeded`.
-    pub(super) code: String,
-    pub(super) detail: String,
-}
-
-/// How often a service that is out of reach behind its door is asked again, one after the other.
+/// Most requests for one answer while the service is unavailable.
 const ATTEMPTS: usize = 4;
-/// Longest wait before that.
-const LONGEST_WAIT: Duration = Duration::from_secs(15);
-/// For how long one that says "more slowly" is waited for, all waits of one request together: long work goes on at the pace that the
-/// caller is given.
-const LONGEST_PATIENCE: Duration = Duration::from_secs(600);
+/// Longest waiting for one answer while the service asks for slower requests, in timeouts.
+const PATIENCE: u32 = 4;
+/// Waits from this length on are reported.
+const NOTED_WAIT: Duration = Duration::from_secs(5);
+/// Longest time to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Slowest upload that is waited for, in bytes a second.
+const UPLOAD_PACE: u64 = 16 * 1024;
 
 impl Remote {
     /// Sets up the client; nothing is sent yet.
@@ -55,107 +63,105 @@ impl Remote {
             "no credential: set KNOWHOW_TOKEN (or give --token) to a JWT or an API key; after `make run`, \
              `source data/dev.env` sets it",
         )?;
+        let address = address::parse(&self.url)?;
+        let timeout = Duration::from_secs(self.timeout.into());
         // Files are packed between requests, longer than a service keeps an idle connection: none is used twice.
-        let client = Client::builder().pool_max_idle_per_host(0).build().context("cannot set up an HTTP client")?;
-        let url = self.url.trim_end_matches('/').to_owned();
-        Ok(Service { client, url, token, user: self.user.clone() })
+        // A redirect would carry the caller's headers and the body to an address that the user did not name.
+        let client = Client::builder()
+            .default_headers(self.headers(&token)?)
+            .redirect(redirect::Policy::none())
+            .connect_timeout(timeout.min(CONNECT))
+            .pool_max_idle_per_host(0)
+            .build()
+            .context("cannot set up an HTTP client")?;
+        Ok(Service { client, address, token, timeout })
+    }
+
+    fn headers(&self, token: &str) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok();
+        let mut bearer = bearer.context("the token (KNOWHOW_TOKEN or --token) has a character that no token has")?;
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+        if let Some(user) = &self.user {
+            let user = HeaderValue::from_str(user).ok();
+            let user = user.context("the user (KNOWHOW_USER or --user) has a character that a header cannot hold")?;
+            headers.insert("Knowhow-User", user);
+        }
+        Ok(headers)
     }
 }
 
 impl Service {
-    /// Where it is.
+    /// Returns the service's address.
     pub(super) fn url(&self) -> &str {
-        &self.url
+        &self.address
     }
 
-    /// A request as the caller.
+    /// Begins a request as the caller.
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token);
-        match &self.user {
-            Some(user) => request.header("Knowhow-User", user),
-            None => request,
-        }
+        self.client.request(method, format!("{}{path}", self.address))
     }
 
-    /// Sends what `make` makes, again where the service is too busy just now.
+    /// Reads a list page by page.
+    pub(super) fn pages(&self, path: &str) -> Pages<'_> {
+        Pages::of(self, path)
+    }
+
+    /// Sends the request that `make` returns, and sends it again if the service is busy.
     ///
     /// # Errors
-    /// What the service says is wrong, or that it is out of reach.
-    pub(super) async fn send(&self, make: impl Fn(&Self) -> RequestBuilder) -> Result<Response, Refusal> {
-        let (mut attempt, mut waited) = (1, Duration::ZERO);
+    /// The service's refusal; or it is out of reach, silent, or redirects.
+    pub(super) async fn send(&self, make: impl Fn(&Self) -> RequestBuilder) -> Result<Answer, Refusal> {
+        let (mut attempt, patience) = (1, Instant::now() + self.timeout * PATIENCE);
         loop {
-            let response = make(self).send().await.map_err(|error| Refusal::unreachable(&self.url, &error))?;
+            let request = make(self).build().map_err(|error| Refusal::unreachable(&self.address, error))?;
+            let response = self.execute(request).await?;
             if response.status().is_success() {
-                return Ok(response);
+                return Ok(Answer::new(response, self.timeout));
             }
             let wait = wait_of(&response);
-            let refusal = Refusal::of(response).await;
-            let goes_on = match refusal.code.as_str() {
-                "rate-limited" => waited < LONGEST_PATIENCE,
-                // A full quota will not be otherwise in a moment.
+            let refusal = Refusal::read(response, self.timeout).await.without(&self.token);
+            let may_wait = match refusal.code.as_str() {
+                "rate-limited" => true,
+                // Other refusals, such as a full quota, do not change in a moment.
                 "unavailable" => attempt < ATTEMPTS,
-                _ => false,
+                _ => return Err(refusal),
             };
-            if !goes_on {
-                return Err(refusal);
+            if !may_wait || Instant::now() + wait > patience {
+                return Err(refusal.after_waiting(wait));
+            }
+            if wait >= NOTED_WAIT {
+                print::note(format!("the service asks to wait {} seconds: {}", wait.as_secs(), refusal.detail));
             }
             attempt += usize::from(refusal.code == "unavailable");
-            waited += wait;
-            tokio::time::sleep(wait).await;
+            sleep(wait).await;
+        }
+    }
+
+    async fn execute(&self, request: Request) -> Result<Response, Refusal> {
+        let limit = self.first_byte(&request);
+        match timeout(limit, self.client.execute(request)).await {
+            Ok(Ok(response)) if response.status().is_redirection() => Err(Refusal::redirected(&response)),
+            Ok(outcome) => outcome.map_err(|error| Refusal::unreachable(&self.address, error)),
+            Err(_) => Err(Refusal::silent(&self.address, limit)),
+        }
+    }
+
+    /// Returns how long the service may take until it begins to answer. Only uploads have a length in their headers here. They take
+    /// time on the line, and the service has to store them.
+    fn first_byte(&self, request: &Request) -> Duration {
+        let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        match length {
+            Some(bytes) => self.timeout * PATIENCE + Duration::from_secs(bytes / UPLOAD_PACE),
+            None => self.timeout,
         }
     }
 }
 
+/// Returns how long the service asks to wait, at least a second.
 fn wait_of(response: &Response) -> Duration {
-    let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(header.unwrap_or(1).max(1)).min(LONGEST_WAIT)
+    let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    // More than a day is as good as a day; a sum with it cannot overflow.
+    Duration::from_secs(header.unwrap_or(1).clamp(1, 86_400))
 }
-
-impl Refusal {
-    fn unreachable(url: &str, error: &reqwest::Error) -> Self {
-        let cause = std::error::Error::source(error).map(|cause| format!(" ({cause})")).unwrap_or_default();
-        let detail = format!("the service at {url} cannot be reached{cause}");
-        Self { status: None, code: String::new(), detail }
-    }
-
-    /// An answer that is not what it should be.
-    pub(super) fn unreadable(error: reqwest::Error) -> Self {
-        Self { status: None, code: String::new(), detail: format!("the answer cannot be read: {error}") }
-    }
-
-    async fn of(response: Response) -> Self {
-        let status = response.status();
-        let problem: Value = response.json().await.unwrap_or_default();
-        let text = |member: &str| problem[member].as_str().unwrap_or_default().to_owned();
-        let code = text("type").trim_start_matches("/problems/").to_owned();
-        let detail = Some(text("detail")).filter(|detail| !detail.is_empty());
-        Self { status: Some(status), code, detail: detail.unwrap_or_else(|| "no detail given".to_owned()) }
-    }
-
-    /// Whether the credential is not good for it, so that trying again is of no use.
-    pub(super) fn is_about_the_credential(&self) -> bool {
-        matches!(self.status, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
-    }
-
-    /// Whether it is about one skill, so that others may be worked on still.
-    pub(super) fn is_about_a_skill(&self) -> bool {
-        let is_other = self.is_about_the_credential() || self.status == Some(StatusCode::TOO_MANY_REQUESTS);
-        self.status.is_some_and(|status| status.is_client_error()) && !is_other
-    }
-
-    /// Whether it is about what was sent, so that other things may be sent still.
-    pub(super) fn is_about_the_content(&self) -> bool {
-        matches!(self.status, Some(StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY))
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.status {
-            Some(status) => write!(f, "{status}: {}", self.detail),
-            None => f.write_str(&self.detail),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}

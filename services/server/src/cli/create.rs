@@ -11,7 +11,7 @@ use knowhow_ops::{App, Ctx, Principal};
 use knowhow_store::credential::api_key;
 
 use super::move_tenant::MoveTenant;
-use super::shell;
+use super::{print, shell};
 use crate::config::Config;
 
 /// Tenants.
@@ -62,7 +62,7 @@ impl TenantCommand {
         };
         let app = shell::app(config)?;
         create_tenant(&app, CreateTenant { slug: slug.clone(), name, settings: None, place }).await?;
-        println!("{slug}");
+        print::line(slug)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -101,7 +101,7 @@ impl KeyCommand {
             .collect::<Result<Vec<_>>>()?;
         let expires_at = days.map(|days| app.clock.now() + TimeDelta::days(i64::from(days)));
         let created = admin::create_key(&Ctx::of(&app, &operator), &CreateKey { name, scopes, expires_at }).await?;
-        println!("{}", &*created.secret);
+        print::line(&*created.secret)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -109,10 +109,14 @@ impl KeyCommand {
 /// Seals anew, and says what still needs the master key before.
 async fn reseal(app: &App) -> Result<ExitCode> {
     let UnderKeys { current, previous, neither, api_keys } = admin::reseal(app).await?;
-    println!("{previous} secrets were sealed anew, {current} were under the current master key already");
+    print::line(format!("{previous} secrets were sealed anew, {current} were under the current master key already"))?;
     if neither > 0 {
-        println!("{neither} secrets open with neither master key: their issuers and webhooks need new ones");
+        print::line(format!(
+            "{neither} secrets open with neither master key: their issuers and webhooks need new ones"
+        ))?;
     }
-    println!("{api_keys} API keys are not known to be under the current master key; each is once it is used");
+    print::line(format!(
+        "{api_keys} API keys are not known to be under the current master key; each is once it is used"
+    ))?;
     Ok(if neither > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

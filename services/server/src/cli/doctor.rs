@@ -11,7 +11,7 @@ use knowhow_store::{Database, DatabaseConfig, boot, issuers, queue, reach, repli
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
-use super::{process, shell};
+use super::{print, process, shell};
 use crate::config::Config;
 
 /// How long a model may take to answer.
@@ -26,13 +26,11 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     findings.extend(examine_database(config).await?);
     match config.models().and_then(|models| Ok(Models::open(models)?)) {
         Err(error) => findings.push(format!("{error:#}")),
-        Ok(models) => findings.extend(examine(&models).await),
+        Ok(models) => findings.extend(examine(&models).await?),
     }
-    for finding in &findings {
-        println!("wrong: {finding}");
-    }
+    print::lines(findings.iter().map(|finding| format!("wrong: {finding}")))?;
     if findings.is_empty() {
-        println!("database, roles, row-level security, models and settings are as they must be");
+        print::line("database, roles, row-level security, models and settings are as they must be")?;
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
@@ -108,10 +106,9 @@ async fn examine_replica(config: &Config) -> Result<Vec<String>> {
 /// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.
 async fn report_jobs(db: &Database) -> Result<()> {
     match queue::count_dead(db).await? {
-        0 => println!("jobs: the queue is there, no job is dead"),
-        dead => println!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)"),
+        0 => print::line("jobs: the queue is there, no job is dead"),
+        dead => print::line(format!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)")),
     }
-    Ok(())
 }
 
 /// What still needs the master key before, where one is set, and what opens with neither.
@@ -119,13 +116,13 @@ async fn report_keys(config: &Config) -> Result<()> {
     let Ok(app) = shell::app(config) else { return Ok(()) };
     let UnderKeys { previous, neither, api_keys, .. } = count_under_keys(&app).await?;
     if app.gate.state().sealer().has_previous() {
-        println!(
+        print::line(format!(
             "master key: {previous} secrets (knowhow keys reseal) and {api_keys} API keys (each until it is used) may need \
              KNOWHOW_SECRET_KEY_PREVIOUS"
-        );
+        ))?;
     }
     if neither > 0 {
-        println!("master key: {neither} secrets of issuers and webhooks do not open with it");
+        print::line(format!("master key: {neither} secrets of issuers and webhooks do not open with it"))?;
     }
     app.db.close().await;
     Ok(())
@@ -136,32 +133,30 @@ async fn report_keys(config: &Config) -> Result<()> {
 async fn report_issuers(config: &Config, db: &Database) -> Result<()> {
     // A secret that is wrong is a finding of its own.
     let Ok(app) = shell::app(config) else { return Ok(()) };
-    for finding in issuers::examine(db, app.gate.state()).await? {
-        println!("issuers: {finding}");
-    }
-    Ok(())
+    let findings = issuers::examine(db, app.gate.state()).await?;
+    print::lines(findings.iter().map(|finding| format!("issuers: {finding}")))
 }
 
 /// Says which models there are, and asks each something; what is wrong with those that were asked for.
-async fn examine(models: &Models) -> Vec<String> {
+async fn examine(models: &Models) -> Result<Vec<String>> {
     let mut findings: Vec<String> = models.problem().map(str::to_owned).into_iter().collect();
     if let Some(embedder) = &models.embedder {
-        println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims());
+        print::line(format!("embeddings: {}, {} numbers", embedder.model(), embedder.dims()))?;
         let deadline = Some(Instant::now() + PATIENCE);
         let asking = Asking { asker: Asker::HOUSE, priority: Priority::Turn, deadline };
         let asked = embedder.embed(vec!["Is anybody there?".to_owned()], asking).await;
         findings.extend(asked.err().map(|error| error.to_string()));
     } else {
-        println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)");
+        print::line("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)")?;
     }
     if let Some(chat) = &models.chat {
-        println!("chat model: {}", chat.model());
+        print::line(format!("chat model: {}", chat.model()))?;
         let limits = ChatLimits { tokens: 2048, bytes: 4096, total: PATIENCE };
         let prompt = Prompt { system: "Answer with one word.", user: "Is anybody there?" };
         let asked = chat.complete(prompt, Priority::Turn, limits).await;
         findings.extend(asked.err().map(|error| error.to_string()));
     } else {
-        println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)");
+        print::line("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)")?;
     }
-    findings
+    Ok(findings)
 }

@@ -1,18 +1,16 @@
 //! `knowhow dream`.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use knowhow_domain::dream::{DreamOp, Operation, Pass, RunState};
-use knowhow_domain::invisible::show_invisible;
 use knowhow_ops::admin;
 use knowhow_ops::dream::{self, DreamDetail, StartDreams};
 use knowhow_ops::page::PageQuery;
 use knowhow_ops::{App, Ctx};
 
-use super::{serve, shell};
+use super::{print, serve, shell};
 use crate::config::Config;
 
 /// Dreams for a user at once, without a worker.
@@ -59,8 +57,9 @@ impl DreamCommand {
         let asked = StartDreams { dry_run: self.dry_run, passes: self.passes };
         let runs = dream::dream_here(&Ctx::of(app, &user), &asked).await?;
         match self.json {
-            true => println!("{}", serde_json::to_string_pretty(&runs)?),
-            false => print!("{}", runs.iter().map(describe).collect::<Result<Vec<_>>>()?.join("\n")),
+            true => print::json(&runs)?,
+            // An empty line between two runs.
+            false => print::lines(runs.iter().map(describe).collect::<Vec<_>>().join(&String::new()))?,
         }
         let has_failed = runs.iter().any(|detail| detail.run.state == RunState::Failed);
         Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -79,39 +78,31 @@ async fn only_tenant(app: &App) -> Result<String> {
     }
 }
 
-/// A run in words: its outcome, each operation, and what it cost.
-fn describe(detail: &DreamDetail) -> Result<String> {
+/// Describes a run in lines: its outcome, each operation, and what it cost.
+fn describe(detail: &DreamDetail) -> Vec<String> {
     let run = &detail.run;
-    let mut text = format!("{}: {}", run.pass, run.state);
-    if run.dry_run {
-        text.push_str(", a dry run");
-    }
-    if let Some(reason) = &run.reason {
-        write!(text, ", {}", show_invisible(reason))?;
-    }
-    writeln!(text, " ({})", run.id)?;
-    for op in &detail.ops {
-        text.push_str(&describe_op(op)?);
-    }
+    let dry = if run.dry_run { ", a dry run" } else { "" };
+    let reason = run.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+    let mut lines = vec![format!("{}: {}{dry}{reason} ({})", run.pass, run.state, run.id)];
+    lines.extend(detail.ops.iter().flat_map(describe_op));
     let (calls, tokens) = (detail.calls.len(), run.tokens);
-    writeln!(text, "  it took {calls} question{} to the model and {tokens} tokens", if calls == 1 { "" } else { "s" })?;
-    Ok(text)
+    lines.push(format!(
+        "  it took {calls} question{} to the model and {tokens} tokens",
+        if calls == 1 { "" } else { "s" }
+    ));
+    lines
 }
 
-fn describe_op(op: &DreamOp) -> Result<String> {
+fn describe_op(op: &DreamOp) -> Vec<String> {
     let kind = op.kind.map_or("not readable", |kind| kind.as_str());
     let target = serde_json::from_value::<Operation>(op.op.clone()).map(|operation| operation.target().to_owned());
-    let mut text =
-        format!("  {}. {kind} {}: {}\n", op.position, show_invisible(&target.unwrap_or_default()), op.outcome);
+    let mut lines = vec![format!("  {}. {kind} {}: {}", op.position, target.unwrap_or_default(), op.outcome)];
     let why = op.op["reason"].as_str().filter(|why| !why.is_empty());
-    for line in why.into_iter().chain(op.reasons.iter().map(String::as_str)) {
-        writeln!(text, "     {}", show_invisible(line).replace('\n', " "))?;
-    }
+    let reasons = why.into_iter().chain(op.reasons.iter().map(String::as_str));
+    lines.extend(reasons.map(|line| format!("     {}", line.replace('\n', " "))));
     if !op.tainted_by.is_empty() {
-        writeln!(text, "     made of what is not to be trusted: {}", show_invisible(&op.tainted_by.join(", ")))?;
+        lines.push(format!("     made of what is not to be trusted: {}", op.tainted_by.join(", ")));
     }
-    for line in op.diff.iter().flat_map(|diff| diff.lines()) {
-        writeln!(text, "     {}", show_invisible(line))?;
-    }
-    Ok(text)
+    lines.extend(op.diff.iter().flat_map(|diff| diff.lines()).map(|line| format!("     {line}")));
+    lines
 }

@@ -1,6 +1,5 @@
 //! `knowhow erasures`, and reading what it wrote.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +8,7 @@ use knowhow_store::Database;
 use knowhow_store::erasures::{self, LedgerLine};
 use uuid::Uuid;
 
+use super::print;
 use crate::config::Config;
 
 const PAGE: i64 = 1000;
@@ -29,10 +29,7 @@ async fn print_place(db: &Database) -> Result<()> {
         let lines = erasures::list_ledger(db, behind, PAGE).await?;
         let Some(last) = lines.last() else { return Ok(()) };
         behind = last.erasure_id;
-        let mut output = std::io::stdout().lock();
-        for line in &lines {
-            writeln!(output, "{}", serde_json::to_string(line)?).context("cannot write to standard output")?;
-        }
+        lines.iter().try_for_each(print::json_line)?;
     }
 }
 

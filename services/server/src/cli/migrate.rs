@@ -11,7 +11,7 @@ use knowhow_domain::uri::percent_decode;
 use knowhow_store::reach::{self, Cause};
 use knowhow_store::{Login, Restored};
 
-use super::ledger;
+use super::{ledger, print};
 use crate::config::{Config, owner_url};
 
 /// Brings the database up to date.
@@ -40,13 +40,13 @@ impl Migrate {
             bail!("{unreachable} (DATABASE_URL)");
         }
         knowhow_store::migrate(&owner_url, login.as_ref()).await.map_err(cause).context("the migration failed")?;
-        eprintln!("the database is up to date");
+        print::note("the database is up to date");
         if self.restored {
             let done = knowhow_store::note_restored(&owner_url, &ledger).await.map_err(cause)?;
             let Restored { users, erased } = done;
-            eprintln!(
+            print::note(format!(
                 "restored: the revisions of {users} users are lifted, {erased} users are erased again by the workers"
-            );
+            ));
         }
         match login {
             Some(login) => try_login(config, &login).await,
@@ -85,7 +85,7 @@ async fn try_login(config: &Config, login: &Login) -> Result<ExitCode> {
              this database's own there, which knowhow migrate makes; or change the password for all who use the role \
              with: knowhow migrate --set-login-password"
         ),
-        Some(unknown) => eprintln!("the login was not tried: {unknown}"),
+        Some(unknown) => print::note(format!("the login was not tried: {unknown}")),
         None => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,7 @@ mod import;
 mod ledger;
 mod migrate;
 mod move_tenant;
+mod print;
 mod process;
 mod scan;
 mod seed_demo;
@@ -26,7 +27,6 @@ mod token;
 mod whole;
 mod worker;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -37,6 +37,7 @@ use clap_complete::Shell;
 use crate::config::{self, Config};
 use crate::mcp;
 use crate::telemetry;
+use crate::visible::Visible;
 
 /// Keeps what agents have learned to do ("skills": files named SKILL.md) for each of their users, and hands it to them
 /// when it helps.
@@ -45,7 +46,7 @@ use crate::telemetry;
 /// callers in; `import` and `export` move skills in and out of a running one; `sync` keeps a folder of them the same; `scan`
 /// reads skills for what looks like an attack.
 #[derive(Parser)]
-#[command(name = "knowhow", version, about, propagate_version = true)]
+#[command(name = "knowhow", bin_name = "knowhow", version, about, propagate_version = true)]
 struct Cli {
     /// TOML file with settings; KNOWHOW_* variables win over it
     #[arg(long, global = true, value_name = "FILE")]
@@ -120,12 +121,19 @@ enum Command {
 
 /// Runs the command line.
 pub fn run() -> ExitCode {
-    let outcome = dispatch(Cli::parse());
+    let outcome = dispatch(parse());
     telemetry::flush();
     outcome.unwrap_or_else(|error| {
-        // Where nobody can be told, the exit code says it.
-        let _ = writeln!(std::io::stderr(), "knowhow: {error:#}");
+        print::note(format!("knowhow: {error:#}"));
         ExitCode::FAILURE
+    })
+}
+
+/// Reads the arguments. Clap quotes wrong ones over several lines, so its error is made from the arguments as they are printed.
+fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let shown = std::env::args_os().map(|argument| Visible(&argument.to_string_lossy()).to_string());
+        Cli::try_parse_from(shown).err().unwrap_or(error).exit()
     })
 }
 
@@ -133,22 +141,22 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Openapi { mcp } => {
             let document = if mcp { mcp::document()? } else { crate::listen::document().to_pretty_json()? };
-            println!("{document}");
+            print::json_text(&document)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Config { describe: true } => {
-            print!("{}", config::page()?);
+            print::lines(config::page()?.lines())?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Metrics => {
-            print!("{}", telemetry::metrics_page());
+            print::lines(telemetry::metrics_page().lines())?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Completions { shell } => {
             // Not straight to the output: the library panics where a reader such as `head` has had enough.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "knowhow", &mut script);
-            std::io::stdout().write_all(&script)?;
+            print::script(&script)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Import(import) => return block_on(import.run()),
@@ -161,7 +169,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
     let config = Config::load(cli.config.as_deref())?;
     match cli.command {
         Command::Config { .. } => {
-            print!("{}", config.masked()?);
+            print::lines(config.masked()?.lines())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Serve { with_worker } => {

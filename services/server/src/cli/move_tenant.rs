@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use knowhow_store::moving::{self, Move, Moved};
 
+use super::print;
 use crate::config::owner_urls;
 
 /// Moves a tenant to another database.
@@ -31,15 +32,16 @@ impl MoveTenant {
     pub(super) async fn run(self) -> Result<ExitCode> {
         let places = owner_urls()?;
         let order = Move { slug: &self.slug, to: &self.to, places: &places, grace: Duration::from_secs(self.grace_s) };
-        let told = |step: &str| println!("{step}");
+        // The move goes on if its steps cannot be printed.
+        let told = |step: &str| drop(print::line(step));
         let moved =
             if self.abort { moving::abort(&order, &told).await? } else { moving::relocate(&order, &told).await? };
         match moved {
-            Moved::Stays => println!("the tenant {} goes on where it was", self.slug),
+            Moved::Stays => print::line(format!("the tenant {} goes on where it was", self.slug))?,
             Moved::There { rows, refused } => {
                 let rows = rows.map(|rows| format!(": {rows} rows, compared one by one")).unwrap_or_default();
                 let refused = refused.map(|time| format!("; refused for {} ms", time.as_millis())).unwrap_or_default();
-                println!("the tenant {} lives at {}{rows}{refused}", self.slug, self.to);
+                print::line(format!("the tenant {} lives at {}{rows}{refused}", self.slug, self.to))?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ use knowhow_domain::{Clock, Process, ProcessId, ProcessKind, SystemClock, new_id
 use knowhow_store::processes::{self, Admitted, NewProcess};
 use knowhow_store::{Database, DatabaseConfig, HOME, pooler, queue};
 
+use super::print;
 use crate::config::Config;
 
 /// What the main thread of `knowhow serve` needs: with a worker it does jobs, else it only looks at the database.
@@ -51,18 +52,16 @@ fn described(config: &Config, kind: ProcessKind, connections: [u32; 3]) -> Resul
 pub(super) async fn report(db: &Database) -> Result<Option<String>> {
     let running = processes::list(db).await?;
     if running.is_empty() {
-        println!("processes: none is running");
+        print::line("processes: none is running")?;
         return Ok(None);
     }
-    for process in &running {
-        println!("{}", line(process));
-    }
+    print::lines(running.iter().map(line))?;
     let versions: BTreeSet<&str> = running.iter().map(|process| process.version.as_str()).collect();
     if versions.len() > 1 {
-        println!(
+        print::line(format!(
             "processes: {} versions are running; while a release is rolled out, that is as it must be",
             versions.len()
-        );
+        ))?;
     }
     compare_connections(db, &running).await
 }
@@ -80,12 +79,14 @@ async fn compare_connections(db: &Database, running: &[Process]) -> Result<Optio
         format!("connections at place '{}'", db.place_name())
     };
     if pooler::shares_connections(db).await? {
-        println!("{what}: {wanted} at most, which a pooler shares out; its max_client_conn must be above that");
+        print::line(format!(
+            "{what}: {wanted} at most, which a pooler shares out; its max_client_conn must be above that"
+        ))?;
         return Ok(None);
     }
     let excess = find_excess(wanted, processes::read_admitted(db).await?);
     if excess.is_none() {
-        println!("{what}: {wanted} at most, which the database admits");
+        print::line(format!("{what}: {wanted} at most, which the database admits"))?;
     }
     Ok(excess)
 }

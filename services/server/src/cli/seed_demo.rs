@@ -10,8 +10,8 @@ use knowhow_ops::admin::{self, CreateKey, CreateTenant, MintToken};
 use knowhow_ops::{App, Ctx, Principal, skills};
 
 use super::create::{add_issuer, create_tenant};
-use super::shell;
 use super::token::{operator_token, user_token};
+use super::{print, shell};
 use crate::config::Config;
 
 const TENANT: &str = "demo";
@@ -36,7 +36,9 @@ impl SeedDemo {
         skills::sync_starters(&Ctx::of(&app, &user)).await?;
         let api_key = self.api_key(&app, &operator).await?;
         let admin = operator_token(config, "demo-admin", Some(TENANT), month)?;
-        println!("KNOWHOW_TOKEN={token}\nKNOWHOW_API_KEY={api_key}\nKNOWHOW_ADMIN_TOKEN={admin}");
+        print::line(format!("KNOWHOW_TOKEN={token}"))?;
+        print::line(format!("KNOWHOW_API_KEY={api_key}"))?;
+        print::line(format!("KNOWHOW_ADMIN_TOKEN={admin}"))?;
         Ok(ExitCode::SUCCESS)
     }
 

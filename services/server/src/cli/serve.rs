@@ -135,7 +135,7 @@ pub(super) async fn require_walls(config: &Config, db: &Database) -> Result<()> 
         };
         if !findings.is_empty() {
             let place = if at.here() == HOME { String::new() } else { format!(" at place '{}'", at.place_name()) };
-            bail!("refusing to serve{place}:\n  - {}", findings.join("\n  - "))
+            bail!("refusing to serve{place}: {}", findings.join("; "))
         }
     }
     Ok(())

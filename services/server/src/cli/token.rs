@@ -11,7 +11,7 @@ use knowhow_ops::{App, Ctx};
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::{Gate, Principal};
 
-use super::shell;
+use super::{print, shell};
 use crate::config::Config;
 
 /// Mints a JWT.
@@ -53,7 +53,7 @@ impl Token {
                 .collect::<Result<Vec<_>>>()?;
             user_token(&app, &principal, MintToken { user: self.user, scopes, roles: self.role, ttl }).await?
         };
-        println!("{token}");
+        print::line(token)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,7 +8,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::Config;
 
 /// Variables of the same prefix that belong to clients and to the development scripts.
-const OTHERS: [&str; 7] = ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key"];
+const OTHERS: [&str; 8] =
+    ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key", "timeout"];
 const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 
 /// The ending of a variable that names a file with the setting's value, as secrets of containers are given.

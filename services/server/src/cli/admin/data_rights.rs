@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, text, user_path, with};
-use crate::cli::client::Refusal;
+use crate::cli::client::{Bounds, Refusal};
 use crate::cli::whole::WholeFile;
 
 /// Between two looks at an erasure.
@@ -28,8 +28,7 @@ impl Desk {
         if wait {
             erasure = self.await_end(erasure).await?;
         }
-        self.tell(&erasure, sentence_of(&erasure));
-        Ok(())
+        self.tell(&erasure, sentence_of(&erasure))
     }
 
     /// The id of whoever has the name now.
@@ -45,17 +44,16 @@ impl Desk {
 
     pub(super) async fn export(&self, external_id: &str, output: &Path) -> Result<()> {
         let path = user_path(external_id, "/export");
-        let mut response = self.send(Method::GET, &path, None).await?;
+        let mut archive = self.send(Method::GET, &path, None).await?.body(Bounds::TAKEOUT)?;
         let cannot_write = || format!("cannot write {}", output.display());
         let (mut file, mut bytes) = (WholeFile::create(output).with_context(cannot_write)?, 0);
-        while let Some(chunk) = response.chunk().await.context("the archive did not come whole")? {
+        while let Some(chunk) = archive.next().await.context("the archive did not come whole")? {
             file.write_all(&chunk).with_context(cannot_write)?;
             bytes += chunk.len();
         }
         file.finish().with_context(cannot_write)?;
         let told = json!({ "file": output.display().to_string(), "bytes": bytes });
-        self.tell(&told, format!("{bytes} bytes in {}", output.display()));
-        Ok(())
+        self.tell(&told, format!("{bytes} bytes in {}", output.display()))
     }
 
     async fn await_end(&self, erasure: Value) -> Result<Value> {
@@ -74,9 +72,7 @@ impl Desk {
     }
 
     pub(super) async fn list_erasures(&self) -> Result<()> {
-        let all = self.ask_all("/v1/admin/erasures").await?;
-        self.tell_all(&all, sentence_of, "nobody was erased");
-        Ok(())
+        self.list("/v1/admin/erasures", sentence_of, "nobody was erased").await
     }
 
     pub(super) async fn hold(&self, external_id: &str, reason: Option<&str>) -> Result<()> {
@@ -88,8 +84,7 @@ impl Desk {
             Some(since) => format!("held since {since}: nothing of {external_id} can be erased"),
             None => format!("released: {external_id} can be erased"),
         };
-        self.tell(&user, sentence);
-        Ok(())
+        self.tell(&user, sentence)
     }
 }
 

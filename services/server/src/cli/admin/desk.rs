@@ -1,11 +1,15 @@
 //! The service as an admin asks it, and how its answers are told.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+use serde::ser::{SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
-use crate::cli::client::Service;
+pub(super) use crate::cli::client::with;
+use crate::cli::client::{Answer, Bounds, Service};
+use crate::cli::print;
 
 /// The service, and how its answers are told.
 pub(super) struct Desk {
@@ -29,58 +33,75 @@ impl Desk {
 
     /// Asks for what is of no tenant.
     pub(super) async fn ask_above(&self, path: &str) -> Result<Value> {
-        let response = self.service.send(|service| service.request(Method::GET, path)).await?;
-        response.json().await.context("the answer cannot be read")
+        let answer = self.service.send(|service| service.request(Method::GET, path)).await?;
+        Ok(answer.json(Bounds::VALUE).await?)
     }
 
-    pub(super) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Response> {
+    pub(super) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
         let path = self.in_tenant(path);
-        let response = self.service.send(|service| {
+        let answer = self.service.send(|service| {
             let request = service.request(method.clone(), &path);
             match body {
                 Some(body) => request.json(body),
                 None => request,
             }
         });
-        Ok(response.await?)
+        Ok(answer.await?)
     }
 
     pub(super) async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-        let response = self.send(method, path, body).await?;
-        if response.status() == StatusCode::NO_CONTENT {
+        let answer = self.send(method, path, body).await?;
+        if answer.status() == StatusCode::NO_CONTENT {
             return Ok(Value::Null);
         }
-        response.json().await.context("the answer cannot be read")
+        Ok(answer.json(Bounds::VALUE).await?)
     }
 
-    /// All items of a list, page by page.
-    pub(super) async fn ask_all(&self, path: &str) -> Result<Vec<Value>> {
-        let first = with(path, "limit", "200");
-        let (mut next, mut all) = (first.clone(), Vec::new());
-        loop {
-            let page = self.ask(Method::GET, &next, None).await?;
-            all.extend(page["items"].as_array().cloned().unwrap_or_default());
-            let Some(cursor) = page["next_cursor"].as_str() else { break };
-            next = with(&first, "cursor", cursor);
+    /// Prints a list page by page, a line for each item, or that there is none.
+    pub(super) async fn list(&self, path: &str, line: impl Fn(&Value) -> String, none: &str) -> Result<()> {
+        let path = self.in_tenant(&with(path, "limit", "200"));
+        let mut pages = self.service.pages(&path);
+        // Nothing is printed before the service has answered.
+        let mut page: Option<Items> = pages.next(Bounds::VALUE).await?;
+        let mut output = print::json_output();
+        let mut array = if self.json { Some(output.serialize_seq(None)?) } else { None };
+        let mut is_empty = true;
+        while let Some(Items { items }) = page {
+            is_empty &= items.is_empty();
+            match &mut array {
+                Some(array) => items.iter().try_for_each(|item| array.serialize_element(item))?,
+                None => print::lines(items.iter().map(&line))?,
+            }
+            page = pages.next(Bounds::VALUE).await?;
         }
-        Ok(all)
+        match array {
+            Some(array) => array.end().map_err(Into::into).and_then(|()| print::line("")),
+            None if is_empty => print::line(none),
+            None => Ok(()),
+        }
     }
 
-    pub(super) fn tell(&self, answer: &Value, sentence: String) {
-        if self.json { println!("{answer:#}") } else { println!("{sentence}") }
+    /// Prints an answer: as JSON, or as this sentence.
+    pub(super) fn tell(&self, answer: &Value, sentence: String) -> Result<()> {
+        self.tell_lines(answer, &[sentence])
     }
 
-    /// Tells a list, a line for each item, or that there is none.
-    pub(super) fn tell_all(&self, all: &[Value], line: impl Fn(&Value) -> String, none: &str) {
-        let lines: Vec<String> = all.iter().map(line).collect();
-        self.tell(&json!(all), if lines.is_empty() { none.to_owned() } else { lines.join("\n") });
+    /// Prints an answer: as JSON, or in these lines.
+    pub(super) fn tell_lines(&self, answer: &Value, lines: &[String]) -> Result<()> {
+        if self.json { print::json(answer) } else { print::lines(lines) }
+    }
+
+    /// Prints a list, a line for each item, or that there is none.
+    pub(super) fn tell_all(&self, all: &[Value], line: impl Fn(&Value) -> String, none: &str) -> Result<()> {
+        let lines: Vec<String> = if all.is_empty() { vec![none.to_owned()] } else { all.iter().map(line).collect() };
+        self.tell_lines(&json!(all), &lines)
     }
 }
 
-/// The path with another member in its query.
-pub(super) fn with(path: &str, name: &str, value: &str) -> String {
-    let joined = if path.contains('?') { '&' } else { '?' };
-    format!("{path}{joined}{name}={}", encoded(value))
+/// Page of any list.
+#[derive(Deserialize)]
+struct Items {
+    items: Vec<Value>,
 }
 
 /// Returns the path of a user, and below it `rest`. An id that clients or proxies may change in a path goes into the query.

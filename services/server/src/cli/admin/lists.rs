@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::desk::{Desk, encoded, text, user_path, with};
 use crate::cli::client::Refusal;
+use crate::cli::print;
 
 /// Where jobs of the system are.
 #[derive(Args)]
@@ -77,8 +78,7 @@ impl Desk {
                 user["stored_bytes"]
             )
         };
-        self.tell_all(&self.ask_all(&path).await?, line, "there is no such user");
-        Ok(())
+        self.list(&path, line, "there is no such user").await
     }
 
     pub(super) async fn show_user(&self, external_id: &str) -> Result<()> {
@@ -103,15 +103,13 @@ impl Desk {
                 text(session, "started_at")
             )
         };
-        self.tell_all(&self.ask_all(&path).await?, line, "there is no session");
-        Ok(())
+        self.list(&path, line, "there is no session").await
     }
 
     pub(super) async fn end_session(&self, external_id: &str, session: &str) -> Result<()> {
         let path = user_path(external_id, &format!("/sessions/{}", encoded(session)));
         self.ask(Method::DELETE, &path, None).await?;
-        self.tell(&json!({ "session": session, "ended": true }), format!("{session} is over"));
-        Ok(())
+        self.tell(&json!({ "session": session, "ended": true }), format!("{session} is over"))
     }
 
     pub(super) async fn list_tenants(&self) -> Result<()> {
@@ -119,8 +117,7 @@ impl Desk {
             let suspended = if tenant["suspended_at"].is_null() { "" } else { ", suspended" };
             format!("{}: {}{suspended}", text(tenant, "slug"), text(tenant, "name"))
         };
-        self.tell_all(&self.ask_all("/v1/admin/tenants").await?, line, "there is no tenant");
-        Ok(())
+        self.list("/v1/admin/tenants", line, "there is no tenant").await
     }
 
     pub(super) async fn show_tenant(&self, slug: &str) -> Result<()> {
@@ -138,8 +135,10 @@ impl Desk {
             let needs_confirmation = error.downcast_ref::<Refusal>().is_some_and(|r| r.code == "confirm-needed");
             if needs_confirmation { error.context("add --shorten-retention to confirm") } else { error }
         })?;
-        self.tell(&tenant, format!("{slug}: {:#}", tenant["settings"]));
-        Ok(())
+        let settings = format!("{:#}", tenant["settings"]);
+        let lines: Vec<String> =
+            std::iter::once(format!("{slug}:")).chain(settings.lines().map(str::to_owned)).collect();
+        self.tell_lines(&tenant, &lines)
     }
 
     pub(super) async fn list_queues(&self) -> Result<()> {
@@ -156,8 +155,7 @@ impl Desk {
             )
         };
         let items = answer["items"].as_array().cloned().unwrap_or_default();
-        self.tell_all(&items, line, "there is no job");
-        Ok(())
+        self.tell_all(&items, line, "there is no job")
     }
 
     pub(super) async fn list_jobs(&self, state: Option<&str>, at: &At) -> Result<()> {
@@ -176,8 +174,7 @@ impl Desk {
                 text(job, "last_error")
             )
         };
-        self.tell_all(&self.ask_all(&path).await?, line, "there is no job");
-        Ok(())
+        self.list(&path, line, "there is no job").await
     }
 
     pub(super) async fn change_job(&self, id: i64, at: &At, again: bool) -> Result<()> {
@@ -187,8 +184,7 @@ impl Desk {
             self.ask(Method::DELETE, &at.path(format!("/v1/admin/jobs/{id}")), None).await?;
         }
         let done = if again { "waits for a worker" } else { "is discarded" };
-        self.tell(&json!({ "job": id, "state": done }), format!("{id} {done}"));
-        Ok(())
+        self.tell(&json!({ "job": id, "state": done }), format!("{id} {done}"))
     }
 
     pub(super) async fn list_processes(&self) -> Result<()> {
@@ -205,8 +201,7 @@ impl Desk {
             )
         };
         let items = answer["items"].as_array().cloned().unwrap_or_default();
-        self.tell_all(&items, line, "there is no process");
-        Ok(())
+        self.tell_all(&items, line, "there is no process")
     }
 
     pub(super) async fn show_models(&self, ask: bool) -> Result<()> {
@@ -219,14 +214,12 @@ impl Desk {
             };
             format!("{kind}: {} {}{answered} {}", text(model, "state"), text(model, "model"), text(model, "problem"))
         };
-        self.tell(&models, format!("{}\n{}", line("embeddings").trim_end(), line("chat").trim_end()));
-        Ok(())
+        self.tell_lines(&models, &["embeddings", "chat"].map(|kind| line(kind).trim_end().to_owned()))
     }
 
     /// Shows one thing, for people as for programs.
     async fn show(&self, path: &str) -> Result<()> {
         let answer = self.ask(Method::GET, path, None).await?;
-        self.tell(&answer, format!("{answer:#}"));
-        Ok(())
+        print::json(&answer)
     }
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use reqwest::{Method, Response};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, encoded, text};
+use crate::cli::client::{Body, Bounds};
+use crate::cli::print;
 use crate::cli::whole::WholeFile;
 
 /// Which entries of the audit log, and where they go.
@@ -57,7 +59,6 @@ impl Desk {
         if let Some(output) = &audit.output {
             return self.export_audit(&audit.query(), output).await;
         }
-        let entries = self.ask_all(&format!("/v1/admin/audit?format=json{}", audit.query())).await?;
         let line = |entry: &Value| {
             format!(
                 "{} {} {} {}",
@@ -67,30 +68,30 @@ impl Desk {
                 text(entry, "target")
             )
         };
-        self.tell_all(&entries, line, "there is no such entry");
-        Ok(())
+        let path = format!("/v1/admin/audit?format=json{}", audit.query());
+        self.list(&path, line, "there is no such entry").await
     }
 
     /// As it comes, so that no log is too long. A file has its name once it is whole.
     async fn export_audit(&self, query: &str, output: &Path) -> Result<()> {
-        let response = self.send(Method::GET, &format!("/v1/admin/audit?format=jsonl{query}"), None).await?;
+        let answer = self.send(Method::GET, &format!("/v1/admin/audit?format=jsonl{query}"), None).await?;
+        let log = answer.body(Bounds::LOG)?;
         if output.as_os_str() == "-" {
-            return copy_log(response, &mut std::io::stdout().lock()).await.map(drop);
+            return copy_log(log, &mut print::json_lines()).await.map(drop);
         }
         let cannot_write = || format!("cannot write {}", output.display());
         let mut file = WholeFile::create(output).with_context(cannot_write)?;
-        let entries = copy_log(response, &mut file).await?;
+        let entries = copy_log(log, &mut file).await?;
         file.finish().with_context(cannot_write)?;
         let told = json!({ "file": output.display().to_string(), "entries": entries });
-        self.tell(&told, format!("{entries} entries in {}", output.display()));
-        Ok(())
+        self.tell(&told, format!("{entries} entries in {}", output.display()))
     }
 }
 
 /// How many entries there were. One that breaks off does not end with its line.
-async fn copy_log(mut response: Response, out: &mut impl Write) -> Result<usize> {
+async fn copy_log(mut log: Body, out: &mut impl Write) -> Result<usize> {
     let (mut entries, mut last) = (0, b'\n');
-    while let Some(chunk) = response.chunk().await.context("the log did not come whole")? {
+    while let Some(chunk) = log.next().await.context("the log did not come whole")? {
         entries += chunk.iter().filter(|byte| **byte == b'\n').count();
         last = chunk.last().copied().unwrap_or(last);
         out.write_all(&chunk)?;

@@ -20,7 +20,6 @@ impl Desk {
             Some(since) => format!("{name} is suspended since {since}: {}", text(&answer, "suspended_reason")),
             None => format!("{name} is let in"),
         };
-        self.tell(&answer, sentence);
-        Ok(())
+        self.tell(&answer, sentence)
     }
 }

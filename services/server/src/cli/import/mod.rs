@@ -29,6 +29,7 @@ use self::plan::{Options, Plan, plan};
 use self::report::{Entry, Outcome, Report};
 use self::upload::{Upload, send_examples};
 use super::client::{Refusal, Remote, Service};
+use super::print;
 
 /// Imports skills.
 #[derive(Args)]
@@ -125,7 +126,7 @@ impl Import {
             report.soul = Some(personal.send_soul(soul, self.replace_soul).await?);
         }
         for path in examples.iter().filter(|_| !self.dry_run) {
-            let bytes = listing.read(path).map_err(|detail| Refusal { status: None, code: String::new(), detail })?;
+            let bytes = listing.read(path).map_err(Refusal::because)?;
             report.examples.add(send_examples(service, &bytes).await?);
         }
         Ok(())
@@ -133,12 +134,12 @@ impl Import {
 
     fn print(&self, report: &Report) -> Result<ExitCode> {
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&report.json())?);
+            print::json(&report.json())?;
         } else {
             let lines = report.lines(self.verbose);
-            lines.told.iter().for_each(|line| println!("{line}"));
-            lines.problems.iter().for_each(|line| eprintln!("{line}"));
-            lines.totals.iter().for_each(|line| println!("{line}"));
+            print::lines(lines.told)?;
+            lines.problems.iter().for_each(print::note);
+            print::lines(lines.totals)?;
         }
         Ok(if report.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -160,7 +161,7 @@ fn list(source: &Path, from: Option<Kind>) -> Result<Listing> {
 pub(in crate::cli) fn find_provenance(listing: &Listing) -> Result<Option<File>, Refusal> {
     let is_it = |path: &&str| path.split_once('/').map_or(*path, |(_, file)| file) == PROVENANCE_FILE;
     let Some(path) = listing.paths().into_iter().find(is_it) else { return Ok(None) };
-    let bytes = listing.read(path).map_err(|detail| Refusal { status: None, code: String::new(), detail })?;
+    let bytes = listing.read(path).map_err(Refusal::because)?;
     Ok(Some(File { path: PROVENANCE_FILE.to_owned(), bytes }))
 }
 

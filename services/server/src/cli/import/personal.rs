@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use knowhow_domain::manifest;
 use knowhow_ops::memories::SaveMemory;
 use knowhow_ops::page::Page;
 use knowhow_ops::soul::PutSoul;
@@ -9,7 +10,7 @@ use reqwest::Method;
 
 use super::kinds::{Memory, Soul};
 use super::report::{Entry, Outcome};
-use crate::cli::client::{Refusal, Service};
+use crate::cli::client::{Bounds, Refusal, Service};
 
 /// What a core memory may have, which is a line of every prompt.
 const CORE_CHARS: usize = 500;
@@ -30,7 +31,7 @@ impl Personal<'_> {
         let mut known = self.list_contents().await?;
         for memory in memories {
             let entry = Entry::new(&(self.shown)(&memory.path), Outcome::Unchanged);
-            if !known.insert(memory.content.clone()) {
+            if !known.insert(manifest::digest(memory.content.as_bytes())) {
                 entries.push(entry);
                 continue;
             }
@@ -48,18 +49,14 @@ impl Personal<'_> {
         Ok(())
     }
 
-    async fn list_contents(&self) -> Result<HashSet<String>, Refusal> {
+    /// Lists digests of all memories: the texts together may be large.
+    async fn list_contents(&self) -> Result<HashSet<[u8; 32]>, Refusal> {
         let mut contents = HashSet::new();
-        let mut path = "/v1/memories?limit=200".to_owned();
-        loop {
-            let response = self.service.send(|service| service.request(Method::GET, &path)).await?;
-            let page: Page<knowhow_domain::Memory> = response.json().await.map_err(Refusal::unreadable)?;
-            contents.extend(page.items.into_iter().map(|memory| memory.content));
-            match page.next_cursor {
-                Some(cursor) => path = format!("/v1/memories?limit=200&cursor={cursor}"),
-                None => return Ok(contents),
-            }
+        let mut pages = self.service.pages("/v1/memories?limit=200");
+        while let Some(page) = pages.next::<Page<knowhow_domain::Memory>>(Bounds::JSON).await? {
+            contents.extend(page.items.iter().map(|memory| manifest::digest(memory.content.as_bytes())));
         }
+        Ok(contents)
     }
 
     /// Core memories are few: one more is kept like any other.
@@ -88,8 +85,8 @@ impl Personal<'_> {
     /// Writes the soul where the user has none, or `replace` says so.
     pub(super) async fn send_soul(&self, soul: &Soul, replace: bool) -> Result<Entry, Refusal> {
         let entry = Entry::new(&(self.shown)(&soul.path), Outcome::Unchanged);
-        let response = self.service.send(|service| service.request(Method::GET, "/v1/soul")).await?;
-        let current: knowhow_domain::Soul = response.json().await.map_err(Refusal::unreadable)?;
+        let answer = self.service.send(|service| service.request(Method::GET, "/v1/soul")).await?;
+        let current: knowhow_domain::Soul = answer.json(Bounds::JSON).await?;
         if current.text == soul.text {
             return Ok(entry);
         }

@@ -13,7 +13,7 @@ use reqwest::multipart::{Form, Part};
 
 use super::plan::Ready;
 use super::report::{Entry, Outcome};
-use crate::cli::client::{Refusal, Service};
+use crate::cli::client::{Bounds, Refusal, Service};
 
 /// Below the service's limits of 500 files and 20 MiB for one archive.
 const PORTION_FILES: usize = 400;
@@ -168,7 +168,7 @@ impl<'a> Upload<'a> {
                 .request(Method::POST, &format!("{PATH}?source=sync"))
                 .multipart(form().text("expected", expected.clone())),
         };
-        self.service.send(make).await?.json().await.map_err(Refusal::unreadable)
+        self.service.send(make).await?.json(Bounds::JSON).await
     }
 
     fn settle_portion(&mut self, part: &[Waiting], report: ImportReport) {
@@ -237,7 +237,7 @@ fn files_of(skill: &Ready) -> Vec<File> {
 /// Sends a file of examples, behind the skills that they belong to.
 pub(super) async fn send_examples(service: &Service, bytes: &[u8]) -> Result<ImportedExamples, Refusal> {
     let form = || Form::new().part("file", Part::bytes(bytes.to_vec()).file_name(EXAMPLES_FILE));
-    let response = service.send(|service| service.request(Method::POST, PATH).multipart(form())).await?;
-    let report: ImportReport = response.json().await.map_err(Refusal::unreadable)?;
+    let answer = service.send(|service| service.request(Method::POST, PATH).multipart(form())).await?;
+    let report: ImportReport = answer.json(Bounds::JSON).await?;
     Ok(report.examples)
 }

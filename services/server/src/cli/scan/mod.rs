@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::import::contents::{self, Contents, Files};
 use super::import::kinds::Kind;
+use super::print;
 
 /// Reads skills for what looks like an attack.
 #[derive(Args)]
@@ -67,14 +68,14 @@ impl Scan {
         let skills: Vec<Read> = skills.into_iter().map(Read::of).collect();
         let verdict = skills.iter().map(|read| read.scan.verdict).max().unwrap_or_default();
         if self.sarif {
-            println!("{}", serde_json::to_string_pretty(&sarif::log(&skills))?);
+            print::json(&sarif::log(&skills))?;
         } else if self.json {
-            println!("{}", serde_json::to_string_pretty(&self.document(&skills, &left_out, verdict))?);
+            print::json(&self.document(&skills, &left_out, verdict))?;
         } else {
-            self.print(&skills, verdict);
+            self.print(&skills, verdict)?;
         }
         for file in &left_out {
-            eprintln!("not read: {}: {}", file.path, file.reason);
+            print::note(format!("not read: {}: {}", file.path, file.reason));
         }
         Ok(match verdict {
             _ if verdict < self.fail_on.verdict() => ExitCode::SUCCESS,
@@ -85,7 +86,7 @@ impl Scan {
         })
     }
 
-    fn print(&self, skills: &[Read], verdict: Verdict) {
+    fn print(&self, skills: &[Read], verdict: Verdict) -> Result<()> {
         for (read, finding) in skills.iter().flat_map(|read| read.scan.findings.iter().map(move |f| (read, f))) {
             if finding.verdict == Verdict::Ok && !self.verbose {
                 continue;
@@ -93,10 +94,10 @@ impl Scan {
             let Finding { line, rule, category, reason, view, .. } = finding;
             let verdict = finding.verdict;
             let how = if view.is_hidden() { format!(" [{view}]") } else { String::new() };
-            println!("{}:{line}: {verdict}: {reason} ({category}, {rule}){how}", read.shown(finding));
+            print::line(format!("{}:{line}: {verdict}: {reason} ({category}, {rule}){how}", read.shown(finding)))?;
         }
         let count = |verdict| skills.iter().filter(|read| read.scan.verdict == verdict).count();
-        println!(
+        print::line(format!(
             "{} skills: {} ok, {} review, {} quarantine, {} reject; in all: {verdict} (rules of version {})",
             skills.len(),
             count(Verdict::Ok),
@@ -104,7 +105,7 @@ impl Scan {
             count(Verdict::Quarantine),
             count(Verdict::Reject),
             scanner::version(),
-        );
+        ))
     }
 
     fn document(

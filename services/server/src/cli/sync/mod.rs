@@ -30,6 +30,7 @@ use self::report::Report;
 use self::round::{Between, How};
 use self::state::Lock;
 use super::client::Remote;
+use super::print;
 
 /// Keeps a folder and a user's skills the same.
 #[derive(Args)]
@@ -96,14 +97,9 @@ impl Sync {
     fn print(&self, report: &Report) -> Result<()> {
         if self.json {
             let json = report.json();
-            println!(
-                "{}",
-                if self.watch { serde_json::to_string(&json)? } else { serde_json::to_string_pretty(&json)? }
-            );
-        } else {
-            report.lines().iter().for_each(|line| println!("{line}"));
-            println!("{}", report.summary());
+            return if self.watch { print::json_line(&json) } else { print::json(&json) };
         }
-        Ok(())
+        print::lines(report.lines())?;
+        print::line(report.summary())
     }
 }

@@ -11,12 +11,18 @@ use serde::de::DeserializeOwned;
 
 use super::decide::Files;
 use super::folder::DOCUMENT;
-use crate::cli::client::{Refusal, Service};
+use crate::cli::client::{Bounds, Refusal, Service};
 
 /// The code of a refusal of a name or path that the service gave.
 pub(super) const UNSAFE: &str = "unsafe-path";
 /// What stays as it is in the path of a URL.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// Most bytes of the list of skills, which is held in memory: 300,000 skills and more.
+const MOST_LISTED: u64 = 128 << 20;
+/// Most files of one skill, and most bytes of them together: several times the limits of a service.
+const MOST_FILES: usize = 1_000;
+const MOST_BYTES: u64 = 64 << 20;
 
 /// The skills that a folder has brought.
 pub(super) struct Listed {
@@ -43,6 +49,8 @@ pub(super) struct Whole {
     pub(super) digest: String,
     pub(super) document: Vec<u8>,
     pub(super) files: Files,
+    /// Sizes of its other files, in bytes.
+    sizes: BTreeMap<String, u64>,
 }
 
 /// What a skill is made of.
@@ -74,10 +82,12 @@ impl Peeked {
 /// # Errors
 /// What the service refuses; also if a name is none that a service takes.
 pub(super) async fn list(service: &Service, prefix: &str) -> Result<Listed, Refusal> {
-    let (mut listed, mut cursor) = (Listed { of: String::new(), skills: BTreeMap::new() }, None::<String>);
-    loop {
-        let after = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
-        let page: DigestPage = read(service, &format!("/v1/skills/export/digests?source=sync{after}")).await?;
+    let mut listed = Listed { of: String::new(), skills: BTreeMap::new() };
+    let mut pages = service.pages("/v1/skills/export/digests?source=sync");
+    while let Some(page) = pages.next::<DigestPage>(Bounds::JSON).await? {
+        if pages.bytes() > MOST_LISTED {
+            return Err(Refusal::because(format!("the list of skills has more than {MOST_LISTED} bytes, the limit")));
+        }
         listed.of = format!("{}/{}/{}", service.url(), page.tenant, page.user);
         for item in page.items {
             let what = || format!("a skill '{}'", quoted(&item.name));
@@ -88,11 +98,8 @@ pub(super) async fn list(service: &Service, prefix: &str) -> Result<Listed, Refu
             let there = There { id: item.id, version: item.version, digest: item.digest, tainted: item.tainted };
             listed.skills.insert(item.name, there);
         }
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            return Ok(listed);
-        }
     }
+    Ok(listed)
 }
 
 /// Reads what a skill is made of.
@@ -109,14 +116,18 @@ pub(super) async fn peek(service: &Service, id: SkillId) -> Result<Peeked, Refus
 /// What the service refuses; also if the skill has changed since it was looked at.
 pub(super) async fn read_whole(service: &Service, skill: Peeked) -> Result<Whole, Refusal> {
     let id = skill.id;
-    let document = read_bytes(service, &format!("/v1/skills/{id}/{DOCUMENT}")).await?;
+    let document = read_bytes(service, &format!("/v1/skills/{id}/{DOCUMENT}"), Bounds::DOCUMENT).await?;
+    let sizes: BTreeMap<String, u64> = skill.resources.iter().map(|file| (file.path.clone(), file.size)).collect();
+    if sizes.len() > MOST_FILES || sizes.values().fold(0, |sum: u64, size| sum.saturating_add(*size)) > MOST_BYTES {
+        return Err(too_large());
+    }
     let own = manifest::digest(&document);
     if manifest::hex(&manifest::state_digest(&own, &skill.resources)) != skill.digest {
         return Err(changing());
     }
     let resources = skill.resources.into_iter().map(|file| (file.path, file.digest));
     let files = resources.chain([(DOCUMENT.to_owned(), manifest::hex(&own))]).collect();
-    Ok(Whole { id, version: skill.version, digest: skill.digest, document, files })
+    Ok(Whole { id, version: skill.version, digest: skill.digest, document, files, sizes })
 }
 
 /// Reads one of a skill's other files.
@@ -125,7 +136,8 @@ pub(super) async fn read_whole(service: &Service, skill: Peeked) -> Result<Whole
 /// As [`read_whole`].
 pub(super) async fn read_resource(service: &Service, whole: &Whole, path: &str) -> Result<Vec<u8>, Refusal> {
     let encoded = utf8_percent_encode(path, IN_PATH);
-    let bytes = read_bytes(service, &format!("/v1/skills/{}/resources/{encoded}", whole.id)).await?;
+    let size = Bounds::brief(whole.sizes.get(path).copied().unwrap_or_default());
+    let bytes = read_bytes(service, &format!("/v1/skills/{}/resources/{encoded}", whole.id), size).await?;
     let is_same = whole.files.get(path) == Some(&manifest::hex(&manifest::digest(&bytes)));
     if is_same { Ok(bytes) } else { Err(changing()) }
 }
@@ -142,13 +154,17 @@ pub(super) async fn delete(service: &Service, there: &There) -> Result<(), Refus
 }
 
 async fn read<T: DeserializeOwned>(service: &Service, path: &str) -> Result<T, Refusal> {
-    let response = service.send(|service| service.request(Method::GET, path)).await?;
-    response.json().await.map_err(Refusal::unreadable)
+    service.send(|service| service.request(Method::GET, path)).await?.json(Bounds::JSON).await
 }
 
-async fn read_bytes(service: &Service, path: &str) -> Result<Vec<u8>, Refusal> {
-    let response = service.send(|service| service.request(Method::GET, path)).await?;
-    Ok(response.bytes().await.map_err(Refusal::unreadable)?.to_vec())
+async fn read_bytes(service: &Service, path: &str, bounds: Bounds) -> Result<Vec<u8>, Refusal> {
+    service.send(|service| service.request(Method::GET, path)).await?.bytes(bounds).await
+}
+
+fn too_large() -> Refusal {
+    let detail =
+        format!("it has more than {MOST_FILES} files or {MOST_BYTES} bytes, which no service of this version stores");
+    Refusal { status: Some(reqwest::StatusCode::PAYLOAD_TOO_LARGE), code: "too-large".to_owned(), detail }
 }
 
 /// Refuses a name or path that no service of Knowhow gives.

@@ -21,6 +21,7 @@ use super::round::{self, Between};
 use super::state::Lock;
 use crate::cli::client::Refusal;
 use crate::cli::import::listing::LeftOut;
+use crate::cli::print;
 use changes::{changed, watch};
 
 /// So long nothing may happen before it is looked at.
@@ -127,19 +128,19 @@ impl Watching<'_> {
         let (root, mut is_told) = (self.between.root, false);
         while !root.is_dir() {
             if !is_told {
-                eprintln!("{} is away; waiting for it to come back", root.display());
+                print::note(format!("{} is away; waiting for it to come back", root.display()));
             }
             is_told = true;
             sleep(TICK / 4).await;
         }
         let lock = Lock::take(root)?;
         let changes = watch(root).map_err(|error| {
-            eprintln!(
+            print::note(format!(
                 "{} cannot be watched ({error}); it is read every {} seconds instead. Where the limit is \
                  fs.inotify.max_user_watches or max_user_instances, raise it with sysctl",
                 root.display(),
                 self.every.as_secs()
-            );
+            ));
         });
         Ok(Watched { lock, changes: changes.ok() })
     }
@@ -157,7 +158,7 @@ impl Watching<'_> {
         told.retry =
             report.stopped.as_ref().map(|_| told.retry.map_or(FIRST_RETRY, |wait| (wait * 2).min(LONGEST_RETRY)));
         if was_away && report.stopped.is_none() {
-            eprintln!("the service answers again");
+            print::note("the service answers again");
         }
         told.note_missing(&report, self.between.how.deletes);
         told.note_gone(&report);
@@ -194,7 +195,7 @@ impl Told {
     fn note_failure(&mut self, error: &anyhow::Error) {
         let failure = Some(format!("{error:#}"));
         if self.failure != failure {
-            eprintln!("{error:#}; tries again");
+            print::note(format!("{error:#}; tries again"));
         }
         (self.retry, self.failure) = (Some(self.longer()), failure);
     }

@@ -7,7 +7,7 @@ use knowhow_ops::skills::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED
 use reqwest::Method;
 
 use super::{PATH, Upload, Waiting};
-use crate::cli::client::Refusal;
+use crate::cli::client::{Bounds, Refusal};
 use crate::cli::import::plan::Ready;
 use crate::cli::import::report::Outcome;
 
@@ -28,8 +28,14 @@ impl Upload<'_> {
             let digest = |skill: &&Ready| SkillDigest { name: skill.name.to_string(), digest: skill.digest.clone() };
             let body = CheckImport { skills: batch.iter().map(digest).collect() };
             let path = format!("{PATH}/check");
-            let response = self.service.send(|service| service.request(Method::POST, &path).json(&body)).await?;
-            let checked: CheckedImport = response.json().await.map_err(Refusal::unreadable)?;
+            let answer = self.service.send(|service| service.request(Method::POST, &path).json(&body)).await?;
+            let checked: CheckedImport = answer.json(Bounds::JSON).await?;
+            if checked.items.len() != count {
+                let found = checked.items.len();
+                return Err(Refusal::because(format!(
+                    "the service answers about {found} skills, and was asked about {count}"
+                )));
+            }
             (self.room, self.limit) = (checked.room as usize, checked.limit);
             for (skill, item) in from.drain(..count).zip(checked.items) {
                 match item.state {
