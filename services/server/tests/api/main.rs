@@ -39,4 +39,4 @@ use http::bodies;
 use process::{background, dreams, pools, submitted, worker};
 use sessions::shown;
 use skills::{examples, exchange};
-use support::{answers, callers, raw, reviewing, service, signing, sql, talk};
+use support::{answers, callers, hostile, raw, reviewing, service, signing, sql, talk};

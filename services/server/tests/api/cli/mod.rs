@@ -3,6 +3,7 @@
 mod commands;
 mod corpus;
 mod deletes;
+mod distrust;
 pub mod doctor;
 mod dreams;
 mod faked;
@@ -13,4 +14,5 @@ mod planted;
 mod scans;
 pub mod setup;
 pub mod syncs;
+mod terminal;
 mod watches;

@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod callers;
 pub mod certificate;
+pub mod hostile;
 pub mod raw;
 pub mod redis;
 pub mod reviewing;
