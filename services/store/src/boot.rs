@@ -4,9 +4,9 @@
 mod queue;
 
 use knowhow_domain::{Error, Result};
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 
-use crate::error::refuse;
+use crate::error::{refuse, refuse_pool};
 use crate::vault::tx::SystemTx;
 use crate::{Database, migrate, pooler};
 
@@ -19,7 +19,8 @@ const CONNECT: &str = "connect as knowhow_login, or a login role of this databas
 /// `Unavailable` where the database is out of reach.
 pub async fn inspect(db: &Database) -> Result<Vec<String>> {
     #[expect(clippy::disallowed_methods, reason = "looks at the login role itself, so it must not take another one")]
-    let mut tx = db.writes.begin().await.map_err(refuse)?;
+    let mut conn = db.writes.get().await.map_err(refuse_pool)?;
+    let mut tx = conn.begin().await.map_err(refuse)?;
     let mut findings = inspect_login(&mut tx).await?;
     findings.extend(inspect_tables(&mut tx).await?);
     tx.rollback().await.map_err(refuse)?;

@@ -1,8 +1,11 @@
 //! Turns errors of the database into errors of the domain. Nothing that Postgres says reaches a caller; what an operator is
 //! told is put together here too.
 
+use deadpool::managed::PoolError;
 use knowhow_domain::Error;
 use sqlx::postgres::PgDatabaseError;
+
+use crate::connect::{Unreachable, words};
 
 /// What an error and its causes say, each thing once.
 pub fn said(error: &(dyn std::error::Error + 'static)) -> String {
@@ -77,17 +80,17 @@ pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
     }
 }
 
-/// A pool of the pipeline that has no connection to give.
-pub(crate) fn refuse_pool(error: deadpool_postgres::PoolError) -> Error {
+/// Turns the reason why a pool has no connection into a refusal.
+pub(crate) fn refuse_pool(error: PoolError<Unreachable>) -> Error {
     match error {
-        deadpool_postgres::PoolError::Backend(e) => refuse_read(e),
+        PoolError::Backend(error) => unavailable_if(error.is_passing(), error),
         other => unavailable_if(true, other),
     }
 }
 
 fn unavailable_if(transient: bool, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     if transient {
-        tracing::warn!(error = %error, "the database is out of reach");
+        tracing::warn!(error = words(&error), "the database is out of reach");
         Error::Unavailable("the database is out of reach; try again in a moment".into())
     } else {
         Error::internal(error)

@@ -5,8 +5,10 @@ use std::time::Duration;
 use knowhow_domain::{Error, Result};
 use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
-use sqlx::{Connection, Executor, PgConnection, PgExecutor, Row};
+use sqlx::{Connection, Executor, PgExecutor, Row};
 
+use crate::DatabaseUrl;
+use crate::connect::Checked;
 use crate::error::refuse;
 use crate::login::{self, Login};
 use crate::{prepare, queue};
@@ -32,9 +34,10 @@ const LOCK_PAUSE: Duration = Duration::from_secs(1);
 /// `Unavailable` where the server is out of reach; `Conflict` `migration-changed` where an applied migration differs
 /// from ours, and `cannot-migrate`, with what to do, where the server or the role of `owner_url` is not fit for it.
 pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
+    let owner = DatabaseUrl::parse(owner_url)?;
     let (mut tries, mut lock_tries) = (1, 1);
     let outcome = loop {
-        match bring_up(owner_url, login).await {
+        match bring_up(&owner, login).await {
             Err(Failure::Migration(error)) if is_collision(&error) && tries < TRIES => tries += 1,
             Err(Failure::Migration(error)) if is_locked_out(&error) && lock_tries < LOCK_TRIES => {
                 lock_tries += 1;
@@ -72,8 +75,8 @@ impl<E: Into<MigrateError>> From<E> for Failure {
     }
 }
 
-async fn bring_up(owner_url: &str, login: Option<&Login>) -> Result<(), Failure> {
-    let mut conn = PgConnection::connect(owner_url).await?;
+async fn bring_up(owner: &DatabaseUrl, login: Option<&Login>) -> Result<(), Failure> {
+    let mut conn = Checked(owner.clone()).connect().await.map_err(sqlx::Error::config)?;
     conn.execute(LOCK_TIMEOUT).await?;
     if let Some(obstacle) = prepare::obstacle(&mut conn, login).await? {
         return Err(Failure::Obstacle(obstacle));
@@ -88,7 +91,7 @@ async fn bring_up(owner_url: &str, login: Option<&Login>) -> Result<(), Failure>
     if let Some(login) = login {
         login::admit(&mut conn, login).await?;
     }
-    queue::install(&mut conn, owner_url).await?;
+    queue::install(&mut conn, owner.clone()).await?;
     conn.close().await?;
     Ok(())
 }

@@ -4,13 +4,14 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::Object;
+use deadpool::managed::Object;
 use knowhow_domain::Result;
 use tokio::time::timeout;
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::Database;
+use crate::connect::Pipelined;
 use crate::error::{refuse_pool, refuse_read};
 
 /// A statement that is told from the answers to others.
@@ -70,7 +71,7 @@ pub async fn shares_connections(db: &Database) -> Result<bool> {
 }
 
 /// In the simple form, which needs no prepared statement of a pooler.
-async fn find_server_process(client: &Object) -> Result<Option<String>> {
+async fn find_server_process(client: &Object<Pipelined>) -> Result<Option<String>> {
     let sql = "-- pooler.find_server_process\nselect pg_backend_pid()";
     let answer = client.simple_query(sql).await.map_err(refuse_read)?;
     Ok(answer.iter().find_map(|message| match message {
@@ -86,7 +87,7 @@ enum Said {
     Nothing,
 }
 
-async fn ask(client: &Object, number: i32) -> Result<Said> {
+async fn ask(client: &Object<Pipelined>, number: i32) -> Result<Said> {
     let asked = async {
         let statement = client.prepare_cached(ASKED).await?;
         client.query_one(&statement, &[&number]).await

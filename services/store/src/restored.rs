@@ -2,8 +2,10 @@
 //! whoever was erased since is erased again. Runs as the role of the migration URL.
 
 use knowhow_domain::{Error, Result};
-use sqlx::{Connection, Executor, PgConnection, Row};
+use sqlx::{Connection, Executor, Row};
 
+use crate::DatabaseUrl;
+use crate::connect::Checked;
 use crate::erasures::LedgerLine;
 use crate::error::refuse;
 
@@ -23,7 +25,8 @@ pub struct Restored {
 /// `Unavailable` where the server is out of reach; `Internal` where the schema is not up to date.
 pub async fn note_restored(owner_url: &str, ledger: &[LedgerLine]) -> Result<Restored> {
     let lines = serde_json::to_value(ledger).map_err(Error::internal)?;
-    let mut conn = PgConnection::connect(owner_url).await.map_err(refuse)?;
+    let owner = Checked(DatabaseUrl::parse(owner_url)?);
+    let mut conn = owner.connect().await.map_err(|error| Error::Unavailable(error.to_string()))?;
     let mut tx = conn.begin().await.map_err(refuse)?;
     tx.execute("-- restored.as_owner\nset local role knowhow_owner").await.map_err(refuse)?;
     let done = sqlx::query("-- restored.note\nselect users, erased from app.note_restored($1)").bind(lines);

@@ -2,7 +2,7 @@
 
 use anyhow::{Error, anyhow};
 use knowhow_domain::Error as Refusal;
-use knowhow_store::reach::{self, Cause, Unreachable};
+use knowhow_store::{Cause, Unreachable, explain};
 
 use crate::config::Config;
 
@@ -12,7 +12,7 @@ pub(super) async fn explained(config: &Config, error: Error) -> Error {
     if !hides {
         return error;
     }
-    match reach::explain(&config.database_url).await {
+    match explain(&config.database_url).await {
         Ok(Some(unreachable)) => anyhow!(advised(&unreachable)),
         _ => match error.downcast::<Refusal>() {
             Ok(Refusal::Internal(source)) => anyhow!(knowhow_store::said(source.as_ref())),
@@ -30,9 +30,9 @@ pub(super) fn advised(unreachable: &Unreachable) -> String {
              knowhow migrate --set-login-password"
         }
         Cause::NoDatabase => "; correct the name in KNOWHOW_DATABASE_URL, or make the database and run knowhow migrate",
-        Cause::NoTls => "; write sslmode=prefer in KNOWHOW_DATABASE_URL, or switch TLS on in the server",
+        Cause::NoTls => "; switch TLS on in the server (ssl = on), or write sslmode=prefer in KNOWHOW_DATABASE_URL",
         Cause::Silent => "; is Postgres running there, and does a firewall let this machine through?",
-        Cause::Other => "",
+        Cause::Rules | Cause::Certificate | Cause::Tls | Cause::Busy | Cause::Misfit | Cause::Other => "",
     };
     format!("{unreachable}{advice}")
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use knowhow_ops::admin::{UnderKeys, count_under_keys};
 use knowhow_ops::chat::{ChatLimits, Prompt};
 use knowhow_ops::{Asker, Asking, Models, Priority};
-use knowhow_store::{Database, DatabaseConfig, boot, issuers, queue, reach, replica};
+use knowhow_store::{Database, DatabaseConfig, boot, explain, issuers, queue, replica};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
@@ -47,14 +47,13 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
         Ok(db) => db,
         Err(error) => return wrong(error.into()),
     };
-    if let Some(unreachable) = reach::explain(&settings.url).await? {
+    if let Some(unreachable) = explain(&settings.url).await? {
         return Ok(vec![advised(&unreachable)]);
     }
     let mut findings = match boot::inspect(&db).await {
         Ok(findings) => findings,
         Err(error) => return wrong(explained(config, error.into()).await.context("the database cannot be inspected")),
     };
-    findings.extend(reach::explain_reads(&db, &settings.url).await?.map(|unreachable| unreachable.to_string()));
     for at in db.each().skip(1) {
         findings.extend(examine_place(&at, &settings).await?);
     }
@@ -73,13 +72,10 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
 /// What is wrong with a place besides `home`.
 async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<String>> {
     let url = settings.url_of(db.here());
-    let mut findings = match reach::explain(url).await? {
+    let mut findings = match explain(url).await? {
         Some(unreachable) => vec![unreachable.to_string()],
         None => boot::inspect(db).await?,
     };
-    if findings.is_empty() {
-        findings.extend(reach::explain_reads(db, url).await?.map(|unreachable| unreachable.to_string()));
-    }
     if findings.is_empty() {
         findings.extend(process::report_connections(db).await?);
     }
@@ -93,7 +89,7 @@ async fn examine_replica(config: &Config) -> Result<Vec<String>> {
         Ok(None) => return Ok(Vec::new()),
         Err(error) => return Ok(vec![format!("{error:#}")]),
     };
-    if let Some(unreachable) = reach::explain(&config.replica_url).await? {
+    if let Some(unreachable) = explain(&config.replica_url).await? {
         return Ok(vec![format!(
             "the replica of KNOWHOW_REPLICA_URL: {unreachable}; until it is there, the primary is read"
         )]);

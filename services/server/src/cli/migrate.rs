@@ -6,10 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use knowhow_domain::Error;
-use knowhow_domain::Secret;
-use knowhow_domain::uri::percent_decode;
-use knowhow_store::reach::{self, Cause};
-use knowhow_store::{Login, Restored};
+use knowhow_store::{Cause, DatabaseUrl, Login, Restored, explain};
 
 use super::{ledger, print};
 use crate::config::{Config, owner_url};
@@ -36,7 +33,7 @@ impl Migrate {
         let owner_url = owner_url()?;
         let login = self.login(config)?;
         let ledger = self.erasures.as_deref().map(ledger::read).transpose()?.unwrap_or_default();
-        if let Some(unreachable) = reach::explain(&owner_url).await? {
+        if let Some(unreachable) = explain(&owner_url).await? {
             bail!("{unreachable} (DATABASE_URL)");
         }
         knowhow_store::migrate(&owner_url, login.as_ref()).await.map_err(cause).context("the migration failed")?;
@@ -55,22 +52,15 @@ impl Migrate {
     }
 
     fn login(&self, config: &Config) -> Result<Option<Login>> {
-        let url = url::Url::parse(&config.database_url).ok().filter(|url| !url.username().is_empty());
-        let login = url.map(|url| self.login_of(&url)).transpose()?;
+        let (role, password) = match config.database_url.is_empty() {
+            true => (None, None),
+            false => DatabaseUrl::written_login(&config.database_url).context("KNOWHOW_DATABASE_URL")?,
+        };
+        let login = role.map(|role| Login { role, password, set_password: self.set_login_password });
         if self.set_login_password && login.as_ref().is_none_or(|login| login.password.is_none()) {
             bail!("--set-login-password needs a role and a password in KNOWHOW_DATABASE_URL");
         }
         Ok(login)
-    }
-
-    fn login_of(&self, url: &url::Url) -> Result<Login> {
-        let decode =
-            |part: &str| percent_decode(part).context("KNOWHOW_DATABASE_URL: write a % in role or password as %25");
-        Ok(Login {
-            role: decode(url.username())?,
-            password: url.password().map(decode).transpose()?.map(Secret::from),
-            set_password: self.set_login_password,
-        })
     }
 }
 
@@ -78,7 +68,7 @@ impl Migrate {
 /// cannot.
 async fn try_login(config: &Config, login: &Login) -> Result<ExitCode> {
     let role = &login.role;
-    match reach::explain(&config.database_url).await? {
+    match explain(&config.database_url).await? {
         Some(wrong) if wrong.cause == Cause::Login => bail!(
             "the role '{role}' exists and has another password, which was left as it is, as other databases of this \
              server may use the role: {wrong}. Either write its password in KNOWHOW_DATABASE_URL; or name a role of \

@@ -13,13 +13,17 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Address(String);
 
 impl Address {
-    /// The URL without what is secret; a text that is no URL as it is.
+    /// Returns the URL without its secrets. It is taken apart as a text, as URLs with several hosts are no URLs elsewhere.
     fn masked(&self) -> String {
-        let Ok(mut url) = url::Url::parse(&self.0) else { return self.0.clone() };
-        let hides_password = url.password().is_some() && url.set_password(Some(MASK)).is_ok();
-        let query = url.query().map(masked_values);
-        url.set_query(query.as_deref());
-        if hides_password || query.is_some() { url.into() } else { self.0.clone() }
+        let (address, query) = match self.0.split_once('?') {
+            Some((address, query)) => (address, format!("?{}", masked_values(query))),
+            None => (&*self.0, String::new()),
+        };
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        // A password may have a '/' that its writer forgot to encode.
+        let Some((login, hosts)) = rest.rsplit_once('@') else { return format!("{address}{query}") };
+        let user = login.split_once(':').map_or(login.to_owned(), |(user, _)| format!("{user}:{MASK}"));
+        format!("{scheme}://{user}@{hosts}{query}")
     }
 }
 

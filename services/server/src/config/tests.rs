@@ -115,6 +115,10 @@ fn secrets_are_masked() {
     ] {
         assert!(shown.contains(url), "{shown}");
     }
+    for url in ["postgres://me:5ec4e7@a:1,b:2/db?sslkey=5ec4e7", "postgres://me:5ec/4e7@host/db"] {
+        let shown = load("", &[("KNOWHOW_DATABASE_URL", url)]).unwrap().masked().unwrap();
+        assert!(!shown.contains("5ec"), "{shown}");
+    }
     let plain = [("KNOWHOW_CHAT_URL", "http://host"), ("KNOWHOW_DATABASE_URL", "postgres:///db")];
     let shown = load("", &plain).unwrap().masked().unwrap();
     assert!(plain.iter().all(|(_, url)| shown.contains(&format!("\"{url}\""))), "as it was given: {shown}");

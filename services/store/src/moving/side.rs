@@ -2,11 +2,12 @@
 
 use knowhow_domain::{Error, Result, Secret, TenantId};
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, Connection, Executor, FromRow, PgConnection};
+use sqlx::{AssertSqlSafe, Executor, FromRow, PgConnection};
 use uuid::Uuid;
 
-use crate::PlaceConfig;
+use crate::connect::Checked;
 use crate::error::said;
+use crate::{DatabaseUrl, PlaceConfig};
 
 /// How rows are written out where they are compared, whatever the server's settings; and the wait for a lock, which somebody holds
 /// who reads for long. A subscription's URL has a password, so the server does not log what it is told.
@@ -38,15 +39,12 @@ pub(super) enum Says {
 
 impl Side {
     pub(super) async fn connect(place: &PlaceConfig) -> Result<Self> {
-        let refused = |error: sqlx::Error| {
-            Error::Unavailable(format!(
-                "place '{}' cannot be reached as DATABASE_URLS says: {}",
-                place.name,
-                said(&error)
-            ))
+        let refused = |error: &dyn std::fmt::Display| {
+            Error::Unavailable(format!("place '{}' cannot be reached as DATABASE_URLS says: {error}", place.name))
         };
-        let mut conn = PgConnection::connect(&place.url).await.map_err(refused)?;
-        conn.execute(SESSION).await.map_err(refused)?;
+        let url = DatabaseUrl::parse(&place.url).map_err(|error| refused(&error))?;
+        let mut conn = Checked(url).connect().await.map_err(|error| refused(&error))?;
+        conn.execute(SESSION).await.map_err(|error| refused(&said(&error)))?;
         Ok(Self { name: place.name.clone(), url: place.url.clone(), conn })
     }
 

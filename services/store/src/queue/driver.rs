@@ -11,9 +11,9 @@ use graphile_worker::{
     NotificationStream, TransactionDriver,
 };
 use knowhow_telemetry::metrics;
-use sqlx::PgPool;
 use tokio::sync::{Mutex, Notify};
 
+use crate::connect::CheckedPool;
 use crate::vault::held::{Held, Patience, Source, within};
 use crate::vault::tx::DatabaseRole;
 
@@ -25,7 +25,7 @@ const PLAN_FOR_A_QUEUE: &str = "; SET LOCAL plan_cache_mode = force_custom_plan;
 /// Connections on which every transaction takes one role.
 #[derive(Debug, Clone)]
 pub(super) struct RoleDriver {
-    pool: PgPool,
+    pool: CheckedPool,
     role: DatabaseRole,
     patience: Patience,
     /// Who works, once that is known: only the jobs it has are its own to remove.
@@ -37,7 +37,7 @@ pub(super) struct RoleDriver {
 }
 
 impl RoleDriver {
-    pub(super) fn new(pool: PgPool, role: DatabaseRole, patience: Patience, bell: Arc<Notify>) -> Self {
+    pub(super) fn new(pool: CheckedPool, role: DatabaseRole, patience: Patience, bell: Arc<Notify>) -> Self {
         Self { pool, role, patience, worker: Arc::default(), bell, last_priority: None }
     }
 

@@ -10,15 +10,15 @@ use graphile_worker::{
     Database as QueueDatabase, FailureReason, JobRecovery, JobRecoveryResult, Worker, WorkerRecoveryConfig,
 };
 use knowhow_domain::{Error, Result};
-use sqlx::PgPool;
 use tokio::sync::{Notify, oneshot};
 
 use super::MAX_ATTEMPTS;
 use super::driver::RoleDriver;
 use super::share::{LAST_OF_PERSONS, Share};
 use super::task::{Bell, Task};
+use crate::connect::{Checked, CheckedPool};
 use crate::vault::observed::note_queue;
-use crate::vault::pools::{connect_options, pool};
+use crate::vault::pools::{close, connection_url, pool};
 use crate::vault::tx::DatabaseRole;
 use crate::{Database, DatabaseConfig, boot};
 
@@ -58,7 +58,7 @@ pub async fn work(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     let url = config.database.url_of(db.here());
-    let pool = pool(&config.database, connect_options(&config.database, url)?, CONNECTIONS);
+    let pool = pool(&config.database, Checked(connection_url(&config.database, url)?), CONNECTIONS as usize)?;
     note_queue(&pool);
     let crew = Crew { db, pool: &pool, tasks, config };
     let stop = stop.boxed().shared();
@@ -71,14 +71,14 @@ pub async fn work(
             break;
         }
     }
-    pool.close().await;
+    close(&pool).await;
     Ok(())
 }
 
 /// What the two workers of a process share.
 struct Crew<'a> {
     db: &'a Database,
-    pool: &'a PgPool,
+    pool: &'a CheckedPool,
     tasks: &'a [Task],
     config: &'a WorkerConfig,
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use deadpool_postgres::{Object, Pool};
+use deadpool::managed::Object;
 use knowhow_domain::{TenantId, UserId};
 use knowhow_telemetry::metrics;
 use tokio::runtime::Handle;
@@ -18,6 +18,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
 use super::tx::{DatabaseRole, PLAN_ONCE, context_statement};
+use crate::connect::{Pipelined, PipelinedPool};
 use crate::error::said;
 
 /// Statements that most requests run; by default none.
@@ -32,7 +33,7 @@ pub struct Often {
 /// A pool, and what each of its connections prepares ahead.
 #[derive(Clone)]
 pub(crate) struct Connections {
-    pub(crate) pool: Pool,
+    pub(crate) pool: PipelinedPool,
     pub(crate) often: &'static [&'static str],
     /// Its name among the metrics.
     pub(crate) label: metrics::Pool,
@@ -51,7 +52,7 @@ const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = 100";
 const PASSING: [&str; 2] = ["55", "57"];
 
 /// Gives a connection back to its pool. Where it is new, it prepares `often` before.
-pub(super) fn give_back(object: Object, often: &'static [&'static str]) {
+pub(super) fn give_back(object: Object<Pipelined>, often: &'static [&'static str]) {
     // One that has run as many others by itself has read the catalogue, too.
     if object.statement_cache.size() >= often.len() {
         return;
@@ -75,7 +76,7 @@ pub(super) fn give_back(object: Object, often: &'static [&'static str]) {
 }
 
 /// Binds each statement, for which Postgres makes the plan that it keeps, and runs none.
-async fn prepare_all(object: &mut Object, often: &[&'static str]) -> Result<(), tokio_postgres::Error> {
+async fn prepare_all(object: &mut Object<Pipelined>, often: &[&'static str]) -> Result<(), tokio_postgres::Error> {
     let transaction = object.transaction().await?;
     // A plan holds for one role, as its policies are part of it; for whose rows is asked when it runs.
     let nobody = context_statement(DatabaseRole::Tenant, TenantId(Uuid::nil()), UserId(Uuid::nil()));

@@ -5,23 +5,20 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
+use deadpool::managed::{Object, PoolError};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use knowhow_telemetry::metrics;
 use scopeguard::{ScopeGuard, guard};
-use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, PgConnection, PgPool, Postgres, SqlStr};
-use tokio::time::{sleep, timeout, timeout_at};
+use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, PgConnection, Postgres, SqlStr};
+use tokio::time::{timeout, timeout_at};
 
-use crate::vault::reach;
+use crate::connect::{Checked, CheckedPool, Unreachable};
 
 /// How much longer than the longest statement an answer may take. Postgres says why it ended a statement; that is worth
 /// waiting for.
 const GRACE: Duration = Duration::from_millis(500);
-
-/// How long a transaction may wait for its connection before it is asked whether anybody listens at all.
-const FIRST_WAIT: Duration = Duration::from_millis(200);
 
 /// The longest waits of a request for the database.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +61,7 @@ impl Patience {
 /// Where a connection is taken from.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
-    pub(crate) pool: &'a PgPool,
+    pub(crate) pool: &'a CheckedPool,
     /// The pool's name among the metrics.
     pub(crate) label: metrics::Pool,
 }
@@ -74,7 +71,7 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Held(ScopeGuard<Open, fn(Open)>);
 
 struct Open {
-    conn: PoolConnection<Postgres>,
+    conn: Object<Checked>,
     answer: Duration,
 }
 
@@ -85,40 +82,26 @@ impl Open {
     fn roll_back(mut self) {
         tokio::spawn(async move {
             match within(self.answer, self.conn.execute("rollback")).await {
-                Ok(_) => self.give_back().await,
+                Ok(_) => drop(self.conn),
                 Err(error) => {
                     tracing::warn!(%error, "a connection that does not roll back is closed");
-                    drop(self.conn.detach());
+                    drop(Object::take(self.conn));
                 }
             }
         });
-    }
-
-    /// The pool asks a connection that comes back whether it is alive, and would wait for the answer for ever. One that does not
-    /// answer in time is closed.
-    async fn give_back(mut self) {
-        let _ = timeout(self.answer, self.conn.return_to_pool()).await;
     }
 }
 
 impl Held {
     /// Begins a transaction on a live connection, by sending `begin`, for a caller that waits since `since`. While all
-    /// connections are busy, the pool waits. If no server listens, it fails at once, although the pool would wait for
-    /// the server to start.
+    /// connections are busy, the pool waits. If no server listens, it fails at once.
     pub(crate) async fn begin(
         from: Source<'_>,
         patience: Patience,
         since: Instant,
         begin: impl Fn() -> String,
     ) -> Result<Self, sqlx::Error> {
-        let begun = async {
-            // Both go on beside each other: a connection that falls to the one must not wait for the other.
-            tokio::select! {
-                biased;
-                begun = begin_on_kept(from, patience.answer(), begin) => begun,
-                () = refused(from.pool) => Err(sqlx::Error::Io(ErrorKind::ConnectionRefused.into())),
-            }
-        };
+        let begun = begin_on_kept(from, patience.answer(), begin);
         // Nothing of it waits for a lock, so a connection on which it takes longer is a dead one.
         timeout(patience.for_connection(since), begun).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
@@ -143,34 +126,40 @@ impl Held {
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
         self.bounded().execute("COMMIT").await?;
         // Nothing is open any more: to roll back would cost a round trip, and a warning in the log of Postgres.
-        tokio::spawn(ScopeGuard::into_inner(self.0).give_back());
+        drop(ScopeGuard::into_inner(self.0));
         Ok(())
-    }
-}
-
-/// Ends once it is known that nobody listens, and else never.
-async fn refused(pool: &PgPool) {
-    sleep(FIRST_WAIT).await;
-    if !reach::is_refused(&pool.connect_options()).await {
-        std::future::pending::<()>().await;
     }
 }
 
 /// The pool does not test the connections that it has kept, so after a restart of Postgres some are dead: each is found
 /// out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
 async fn begin_on_kept(from: Source<'_>, answer: Duration, begin: impl Fn() -> String) -> Result<Held, sqlx::Error> {
-    let mut kept = from.pool.size();
+    let mut kept = from.pool.status().size;
     loop {
         let waiting = metrics::waiting_for(from.label);
         #[expect(clippy::disallowed_methods, reason = "the message that begins sets the context")]
-        let conn = from.pool.acquire().await;
+        let conn = from.pool.get().await;
         drop(waiting);
-        let mut held = Held(guard(Open { conn: conn?, answer }, Open::roll_back));
+        let conn = conn.map_err(no_connection)?;
+        let mut held = Held(guard(Open { conn, answer }, Open::roll_back));
         match held.unbounded().execute(AssertSqlSafe(begin())).await {
-            Err(error) if kept > 0 && is_lost(&error) => kept -= 1,
+            Err(error) if kept > 0 && is_lost(&error) => {
+                kept -= 1;
+                drop(Object::take(ScopeGuard::into_inner(held.0).conn));
+            }
             Ok(_) => return Ok(held),
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Turns the reason why the pool has no connection into an error of the driver.
+fn no_connection(error: PoolError<Unreachable>) -> sqlx::Error {
+    match error {
+        PoolError::Backend(error) if error.is_passing() => sqlx::Error::Io(std::io::Error::other(error)),
+        PoolError::Backend(error) => sqlx::Error::Configuration(error.into()),
+        PoolError::Closed => sqlx::Error::PoolClosed,
+        _ => sqlx::Error::PoolTimedOut,
     }
 }
 

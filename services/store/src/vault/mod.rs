@@ -18,7 +18,6 @@ pub(crate) mod place;
 pub(crate) mod pools;
 pub(crate) mod principal;
 pub(crate) mod queued;
-pub mod reach;
 pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;

@@ -3,16 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use knowhow_telemetry::metrics::{self, Pool, PoolConnections};
-use sqlx::PgPool;
 
+use crate::connect::{CheckedPool, PipelinedPool};
 use crate::vault::pools::Pools;
 
 /// Those that were opened since metrics are on, but for the ones that were closed.
 static POOLS: Mutex<Vec<Observed>> = Mutex::new(Vec::new());
 
 enum Observed {
-    Pipelined(Pool, deadpool_postgres::Pool),
-    Checked(Pool, PgPool),
+    Pipelined(Pool, PipelinedPool),
+    Checked(Pool, CheckedPool),
 }
 
 /// Notes the pools of a thread.
@@ -28,7 +28,7 @@ pub(super) fn note(at: &Pools) {
 }
 
 /// Notes the pool of the queue.
-pub(crate) fn note_queue(pool: &PgPool) {
+pub(crate) fn note_queue(pool: &CheckedPool) {
     if metrics::is_on() {
         add([Observed::Checked(Pool::Rare, pool.clone())]);
     }
@@ -69,10 +69,10 @@ impl Observed {
 
     /// Those that somebody has, and those that wait.
     fn count(&self) -> (u64, u64) {
-        let (all, idle) = match self {
-            Self::Pipelined(_, pool) => (pool.status().size, pool.status().available),
-            Self::Checked(_, pool) => (pool.size() as usize, pool.num_idle()),
+        let status = match self {
+            Self::Pipelined(_, pool) => pool.status(),
+            Self::Checked(_, pool) => pool.status(),
         };
-        (all.saturating_sub(idle) as u64, idle as u64)
+        (status.size.saturating_sub(status.available) as u64, status.available as u64)
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::Object;
+use deadpool::managed::Object;
 use futures_util::future::{join, join_all, try_join, try_join_all};
 use knowhow_domain::{Error, Result};
 use knowhow_telemetry::{metrics, trace};
@@ -19,6 +19,7 @@ use super::line;
 use super::room::Kind;
 use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
+use crate::connect::Pipelined;
 use crate::error::{refuse_pool, refuse_read};
 use crate::{Database, Principal};
 
@@ -117,7 +118,7 @@ struct Answered {
 /// The statements and COMMIT. Where this connection has not prepared a statement yet, it does so behind BEGIN: the
 /// transaction's limits hold for that too, and a locked table keeps it waiting no longer than any other statement. Where
 /// BEGIN fails they run nevertheless, without context: the policies refuse them, so no row comes.
-async fn send(client: &Object, asked: &[Asked<'_>]) -> Answered {
+async fn send(client: &Object<Pipelined>, asked: &[Asked<'_>]) -> Answered {
     let prepared = try_join_all(asked.iter().map(|one| client.prepare_cached(one.sql))).await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
@@ -143,7 +144,7 @@ async fn within<T>(sql: &'static str, longest: Duration, work: impl Future<Outpu
 /// A connection that goes back to its pool only when its pipeline has run to the end: a request that was dropped half
 /// way leaves answers on the wire that belong to nobody.
 pub(super) struct Lease {
-    object: Option<Object>,
+    object: Option<Object<Pipelined>>,
     often: &'static [&'static str],
 }
 
@@ -157,7 +158,7 @@ impl Lease {
     }
 
     #[expect(clippy::expect_used, reason = "filled until give_back or drop, which consume self")]
-    pub(super) fn client(&self) -> &Object {
+    pub(super) fn client(&self) -> &Object<Pipelined> {
         self.object.as_ref().expect("a lease holds its connection")
     }
 

@@ -1,6 +1,6 @@
 //! What an operator is told when the database is out of reach.
 
-use knowhow_store::reach::{Cause, explain};
+use knowhow_store::{Cause, explain};
 
 use crate::harness::Place;
 
@@ -18,7 +18,7 @@ async fn what_is_wrong_with_a_connection_is_told_without_the_password() {
     for (url, cause, words) in [
         (changed(|url| url.set_password(Some("5ec4e7")).unwrap()), Cause::Login, "password authentication failed"),
         (changed(|url| url.set_path("no-such-base")), Cause::NoDatabase, "database \"no-such-base\" does not exist"),
-        (changed(|url| url.set_query(Some("sslmode=require"))), Cause::NoTls, "server does not support TLS"),
+        (changed(|url| url.set_query(Some("sslmode=require"))), Cause::NoTls, "the server does not offer TLS"),
         (changed(|url| url.set_port(Some(1)).unwrap()), Cause::Silent, "Connection refused"),
     ] {
         let found = explain(url.as_str()).await.unwrap().unwrap();

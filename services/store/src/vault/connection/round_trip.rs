@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::Object;
+use deadpool::managed::Object;
 use futures_util::future::{join, join_all};
 use knowhow_domain::Result;
 use tokio::time::timeout;
@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::{Failed, RowOwner};
+use crate::connect::Pipelined;
 use crate::vault::queued::Queued;
 
 /// The answers to a round trip, up to the first statement that failed.
@@ -49,7 +50,7 @@ pub(super) async fn within(
 /// What this connection has not prepared yet it prepares first: a statement that is prepared must not overtake another
 /// that is not. Behind one that fails Postgres refuses all others, and COMMIT rolls back.
 pub(super) async fn send(
-    client: &Object,
+    client: &Object<Pipelined>,
     owner: RowOwner,
     flight: &[Box<dyn Queued>],
     commits: bool,
