@@ -1,12 +1,15 @@
-//! Finds problems that would stop the migrations, before they begin: a server that is too old or without pgvector, and
-//! what the migrating role may not do by itself, as the statements that a superuser runs once.
+//! Finds problems that would stop the migrations, before they begin: an unfit server or role, and the privileges that the role
+//! lacks, as the statements that a superuser runs once.
 
-use sqlx::{Executor, PgConnection};
+use sqlx::{Executor, FromRow, PgConnection};
 
 use crate::login::{self, Login};
 
 /// The roles of the service beside its login.
 const ROLES: [&str; 5] = ["knowhow_owner", "knowhow_tenant", "knowhow_admin", "knowhow_system", "knowhow_queue"];
+
+/// The login role unless `KNOWHOW_DATABASE_URL` names another. The first migration makes it in any case.
+const LOGIN: &str = "knowhow_login";
 
 const NO_PGVECTOR: &str = "the server has no pgvector: install it there (on Debian and Ubuntu the package \
     postgresql-18-pgvector, for PostgreSQL 18)";
@@ -16,15 +19,17 @@ const OLDEST: i32 = 160_000;
 
 /// Why the migrations cannot begin, and what to do, in words; `None` where they can. Makes the extension on the way.
 pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> Result<Option<String>, sqlx::Error> {
-    let (version, shown, me, database): (i32, String, String, String) = sqlx::query_as(
-        "select current_setting('server_version_num')::int, current_setting('server_version'), current_user::text,
-                current_database()::text",
+    let state: State = sqlx::query_as(
+        "select current_setting('server_version_num')::int as version, current_setting('server_version') as shown,
+                current_user::text as me, current_database()::text as database,
+                current_setting('transaction_read_only')::bool as is_read_only, to_regnamespace('public') is not null as has_public",
     )
     .fetch_one(&mut *conn)
     .await?;
-    if version < OLDEST {
-        return Ok(Some(format!("PostgreSQL 16 or newer is needed; this is {shown}")));
+    if let Some(obstacle) = state.obstacle(login) {
+        return Ok(Some(obstacle));
     }
+    let State { me, database, .. } = state;
     let mut statements = Vec::new();
     // Tried, not looked up: hosted servers let some roles do it that are no superusers.
     if let Err(error) = conn.execute("create extension if not exists vector").await {
@@ -34,6 +39,9 @@ pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> 
             Some("0A000" | "58P01") => return Ok(Some(NO_PGVECTOR.to_owned())),
             _ => return Err(error),
         }
+    }
+    if let Some(obstacle) = unfit_pgvector(conn).await? {
+        return Ok(Some(obstacle));
     }
     // Both, as the list of migrations is there before the first one has made anything, and stays where that was cut off.
     let is_new: bool =
@@ -58,6 +66,70 @@ pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> 
     Ok((!statements.is_empty()).then_some(told))
 }
 
+/// The server and the session before the migrations.
+#[derive(FromRow)]
+struct State {
+    version: i32,
+    shown: String,
+    me: String,
+    database: String,
+    is_read_only: bool,
+    has_public: bool,
+}
+
+impl State {
+    fn obstacle(&self, login: Option<&Login>) -> Option<String> {
+        let Self { shown, me, .. } = self;
+        if self.version < OLDEST {
+            return Some(format!("PostgreSQL 16 or newer is needed; this is {shown}"));
+        }
+        if self.is_read_only {
+            return Some(
+                "the session is read-only: DATABASE_URL must lead to the primary, not to a standby".to_owned(),
+            );
+        }
+        if !self.has_public {
+            return Some(format!(
+                "the database has no schema public; run as a superuser: create schema public authorization \"{me}\";"
+            ));
+        }
+        if ROLES.contains(&me.as_str()) || me == LOGIN {
+            return Some(format!(
+                "the role '{me}' cannot run the migrations, as they make a role of that name for the service: let a role of \
+                 another name own the database and run them, e.g. knowhow_migrator (DATABASE_URL)"
+            ));
+        }
+        login.filter(|login| login.role == *me).map(|_| {
+            format!(
+                "the role '{me}' of DATABASE_URL is the login role of KNOWHOW_DATABASE_URL too, and the service does not serve by a \
+                 role that owns its tables: name another role there, e.g. {LOGIN}, which knowhow migrate makes"
+            )
+        })
+    }
+}
+
+/// Tells why the pgvector that is installed in the database is of no use.
+async fn unfit_pgvector(conn: &mut PgConnection) -> Result<Option<String>, sqlx::Error> {
+    let installed: Option<(String, bool, String, String)> = sqlx::query_as(
+        "select e.extversion, string_to_array(substring(e.extversion from '^\\d+\\.\\d+'), '.')::int[] < array[0, 7], n.nspname::text, e.extowner::regrole::text
+         from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+         where e.extname = 'vector'",
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(installed.and_then(|(version, is_old, schema, owner)| match schema.as_str() {
+        _ if is_old => Some(format!(
+            "pgvector 0.7 or newer is needed; the database has {version}: install a newer one on the server, and then run as \
+             {owner}: alter extension vector update;"
+        )),
+        "public" => None,
+        other => Some(format!(
+            "the extension vector is in the schema {other}, where the migrations do not look for it; run as {owner}: \
+             alter extension vector set schema public;"
+        )),
+    }))
+}
+
 fn code(error: &sqlx::Error) -> Option<String> {
     error.as_database_error().and_then(|told| told.code()).map(String::from)
 }
@@ -66,8 +138,8 @@ fn code(error: &sqlx::Error) -> Option<String> {
 /// the database.
 async fn powers_to_make(conn: &mut PgConnection, login: Option<&Login>) -> Result<Vec<String>, sqlx::Error> {
     let mut roles: Vec<&str> = ROLES.to_vec();
-    roles.push("knowhow_login");
-    roles.extend(login.filter(|login| login.role != "knowhow_login").map(|login| login.role.as_str()));
+    roles.push(LOGIN);
+    roles.extend(login.filter(|login| login.role != LOGIN).map(|login| login.role.as_str()));
     sqlx::query_scalar(
         "with me as (select oid, rolname, rolcreaterole from pg_roles where rolname = current_user and not rolsuper),
               known as (select r.rolname, pg_has_role(me.oid, r.oid, 'member with admin option') as is_mine
@@ -78,7 +150,12 @@ async fn powers_to_make(conn: &mut PgConnection, login: Option<&Login>) -> Resul
          from known, me where not known.is_mine group by me.rolname
          union all
          select format('alter database %I owner to %I;', d.datname, me.rolname) from pg_database d, me
-         where d.datname = current_database() and not pg_has_role(me.oid, d.datdba, 'usage')",
+         where d.datname = current_database() and not pg_has_role(me.oid, d.datdba, 'usage')
+         union all
+         select format('alter schema public owner to %I;', me.rolname) from pg_namespace n, me
+         where n.nspname = 'public' and not pg_has_role(me.oid, n.nspowner, 'usage')
+           -- The schema of a new database: it goes with the database.
+           and n.nspowner <> 'pg_database_owner'::regrole",
     )
     .bind(&roles)
     .fetch_all(conn)

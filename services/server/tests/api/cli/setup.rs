@@ -4,7 +4,7 @@
 use uuid::Uuid;
 
 use crate::service::{knowhow, login_url, login_url_of, migrated, owner_url, printed};
-use crate::sql::execute;
+use crate::sql::{column_at, execute, execute_at};
 
 /// What a command said on both channels, and whether it succeeded.
 pub fn outcome(arguments: &[&str], settings: &[(&str, &str)]) -> (bool, String) {
@@ -36,7 +36,7 @@ fn mistakes() -> Vec<(url::Url, &'static str, &'static str)> {
             "database \"no-such-base\" does not exist",
             "KNOWHOW_DATABASE_URL",
         ),
-        (changed(|url| url.set_query(Some("sslmode=require"))), "server does not support TLS", "sslmode=prefer"),
+        (changed(|url| url.set_query(Some("sslmode=require"))), "the server does not offer TLS", "sslmode=prefer"),
         (changed(|url| url.set_port(Some(1)).unwrap()), "Connection refused", "is Postgres running there"),
     ]
 }
@@ -137,6 +137,41 @@ fn who_may_not_migrate_is_told_the_statements_once() {
     let (success, said) = outcome(&["migrate"], &[("DATABASE_URL", nowhere.as_str())]);
     assert!(!success && said.contains("password authentication failed") && said.contains("DATABASE_URL"), "{said}");
     assert!(!said.contains("5ec4e7"), "{said}");
+}
+
+#[test]
+fn a_role_or_database_that_cannot_be_migrated_is_refused_before_anything_is_done() {
+    let place = Place::make();
+    let (owner, login) = (place.owner_url(), login_url());
+    let acting = |settings: &str| format!("{owner}?options={settings}");
+    let refused = |url: &str, service: &str, words: &str| {
+        let (success, said) = outcome(&["migrate"], &[("DATABASE_URL", url), ("KNOWHOW_DATABASE_URL", service)]);
+        assert!(!success && said.contains(words) && said.lines().count() == 1, "{words}: {said}");
+        let begun = column_at(&owner.parse().unwrap(), "select to_regclass('_sqlx_migrations')::text");
+        assert_eq!(begun, [""], "{words}");
+    };
+    for role in ["knowhow_owner", "knowhow_login", "knowhow_tenant", "knowhow_admin", "knowhow_system", "knowhow_queue"]
+    {
+        let words = format!("the role '{role}' cannot run the migrations");
+        refused(&acting(&format!("-c%20role%3D{role}")), &login, &words);
+        refused(&acting(&format!("-c+role={role}")), &login, "let a role of another name own the database");
+    }
+    refused(&acting("-c%20default_transaction_read_only=on"), &login, "DATABASE_URL must lead to the primary");
+    execute(&format!("create role {} login createrole password 'x'", place.role));
+    execute(&format!("alter database {} owner to {}", place.database, place.role));
+    let change = |statements: &[&str]| {
+        for statement in statements {
+            execute_at(&owner.parse().unwrap(), statement);
+        }
+    };
+    let mine = place.login_url(&place.role, "x");
+    refused(&mine, &mine, "is the login role of KNOWHOW_DATABASE_URL too");
+    change(&["create schema other", "create extension vector schema other"]);
+    refused(&mine, &login, "alter extension vector set schema public;");
+    change(&["alter extension vector set schema public", "alter schema public owner to current_user"]);
+    refused(&mine, &login, &format!("alter schema public owner to {};", place.role));
+    change(&["drop extension vector", "drop schema public cascade"]);
+    refused(&mine, &login, &format!("create schema public authorization \"{}\";", place.role));
 }
 
 #[test]
