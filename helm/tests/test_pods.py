@@ -55,8 +55,17 @@ def test_secrets_come_as_files_alone(name):
     for thing in serving(name):
         [volume] = [v for v in pod_spec(thing)["volumes"] if v["name"] == "secrets"]
         assert volume["projected"]["defaultMode"] == 0o440
-        named = {v for k, v in environment(thing).items() if k.endswith("_FILE")}
+        named = {v for k, v in environment(thing).items() if k.endswith("_FILE") or k == "PGSSLROOTCERT"}
         assert named == set(files(thing)), "a secret is mounted that no setting names"
+
+
+def test_the_authority_of_the_database_is_verified_where_it_is_named():
+    tls = {"PGSSLMODE", "PGSSLROOTCERT"}
+    for thing in [thing for thing in pods("values-production") if "args" in container(thing)]:
+        variables = environment(thing)
+        assert variables["PGSSLMODE"] == "verify-ca"
+        assert files(thing)[variables["PGSSLROOTCERT"]] == ("knowhow-db-ca", "ca.crt")
+    assert not [thing for thing in pods("defaults") if tls & environment(thing).keys()]
 
 
 def test_secrets_are_those_that_are_named():

@@ -95,12 +95,33 @@ securityContext:
     drop: [ALL]
 {{- end -}}
 
+{{/* The authority of the databases' certificates, as variables of libpq: they hold for each URL that says nothing else. */}}
+{{- define "knowhow.databaseAuthority" -}}
+{{- if .Values.secrets.databaseAuthority }}
+- name: PGSSLROOTCERT
+  value: /run/secrets/knowhow/database-authority.crt
+- name: PGSSLMODE
+  value: verify-ca
+{{- end }}
+{{- end -}}
+
+{{- define "knowhow.databaseAuthorityFile" -}}
+{{- with .Values.secrets.databaseAuthority }}
+- secret:
+    name: {{ .name }}
+    items:
+      - key: {{ .key }}
+        path: database-authority.crt
+{{- end }}
+{{- end -}}
+
 {{/* Settings that the API and the workers share. */}}
 {{- define "knowhow.environment" -}}
 - name: KNOWHOW_DATABASE_URL_FILE
   value: /run/secrets/knowhow/database-url
 - name: KNOWHOW_SECRET_KEY_FILE
   value: /run/secrets/knowhow/secret-key
+{{- include "knowhow.databaseAuthority" . }}
 - name: KNOWHOW_METRICS_BIND
   value: {{ include "knowhow.metricsBind" . | quote }}
 # As many threads as the limit has processors; the node may have many more.
@@ -178,6 +199,7 @@ securityContext:
           items:
             - key: {{ .Values.secrets.secretKey.key }}
               path: secret-key
+      {{- include "knowhow.databaseAuthorityFile" . | nindent 6 }}
       {{- range $name, $secret := .Values.secrets.settings }}
       {{- if hasPrefix "KNOWHOW_" $name }}
       - secret:
