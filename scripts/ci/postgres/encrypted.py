@@ -35,7 +35,7 @@ class Encrypted(Cluster):
             self.file("clients.crt", authority.certificate.read_text())
 
     def rules(self, *lines):
-        """Sets pg_hba.conf. The superuser of these programs always comes in."""
+        """Sets pg_hba.conf. The superuser of these programs can always connect."""
         always = "host all postgres 127.0.0.1/32 scram-sha-256"
         self.file("pg_hba.conf", "\n".join((always, *lines)) + "\n")
 

@@ -94,7 +94,7 @@ async fn connect<D: Driver>(driver: &D, url: &DatabaseUrl) -> Result<D::Connecti
                 },
                 Err(reason) => reason,
             };
-            // Another server would refuse the role too, as libpq assumes.
+            // As libpq: the other servers would refuse the role too.
             let is_final = reason.is_of_the_role();
             reasons.push((*endpoint, reason));
             if is_final {
@@ -118,7 +118,7 @@ async fn connect_to<D: Driver>(driver: &D, url: &DatabaseUrl, to: &Endpoint) -> 
         Ok(connection) => return Ok(connection),
         Err(reason) => reason,
     };
-    // A certificate that is to be verified is not evaded by leaving encryption out.
+    // A certificate that must be verified is not avoided by connecting without TLS.
     let second = second.filter(|_| match reason.cause {
         Cause::NoTls | Cause::Rules => true,
         Cause::Certificate | Cause::Tls => url.tls.verification == Verification::Nothing,

@@ -251,7 +251,7 @@ fn keepalive(parameters: &Parameters) -> Result<Keepalive> {
     })
 }
 
-/// Reads a variable of libpq. sqlx reads some of them by itself and cannot be kept from it, so the other driver gets them too.
+/// Reads a variable of libpq. sqlx always reads some of them by itself, so both drivers get them all.
 #[expect(clippy::disallowed_methods, reason = "libpq's variables, not settings of the service")]
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

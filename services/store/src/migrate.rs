@@ -7,10 +7,10 @@ use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
 use sqlx::{Connection, Executor, PgExecutor, Row};
 
-use crate::DatabaseUrl;
 use crate::connect::Checked;
 use crate::error::refuse;
 use crate::login::{self, Login};
+use crate::{DatabaseUrl, Unreachable};
 use crate::{prepare, queue};
 
 static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
@@ -53,6 +53,7 @@ pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
                      or migrates too; see pg_stat_activity for it, and run knowhow migrate again"
                 .into(),
         },
+        Failure::Unreachable(error) => Error::Unavailable(error.to_string()),
         Failure::Obstacle(detail) => Error::Conflict { code: "cannot-migrate", detail },
         Failure::Migration(MigrateError::VersionMismatch(version)) => Error::Conflict {
             code: "migration-changed",
@@ -67,6 +68,7 @@ enum Failure {
     /// What somebody must do first.
     Obstacle(String),
     Migration(MigrateError),
+    Unreachable(Unreachable),
 }
 
 impl<E: Into<MigrateError>> From<E> for Failure {
@@ -76,7 +78,7 @@ impl<E: Into<MigrateError>> From<E> for Failure {
 }
 
 async fn bring_up(owner: &DatabaseUrl, login: Option<&Login>) -> Result<(), Failure> {
-    let mut conn = Checked(owner.clone()).connect().await.map_err(sqlx::Error::config)?;
+    let mut conn = Checked(owner.clone()).connect().await.map_err(Failure::Unreachable)?;
     conn.execute(LOCK_TIMEOUT).await?;
     if let Some(obstacle) = prepare::obstacle(&mut conn, login).await? {
         return Err(Failure::Obstacle(obstacle));

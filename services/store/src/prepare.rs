@@ -108,7 +108,7 @@ impl State {
     }
 }
 
-/// Tells why the pgvector that is installed in the database is of no use.
+/// Reports why the pgvector of the database cannot be used.
 async fn unfit_pgvector(conn: &mut PgConnection) -> Result<Option<String>, sqlx::Error> {
     let installed: Option<(String, bool, String, String)> = sqlx::query_as(
         "select e.extversion, string_to_array(substring(e.extversion from '^\\d+\\.\\d+'), '.')::int[] < array[0, 7], n.nspname::text, e.extowner::regrole::text

@@ -13,15 +13,18 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Address(String);
 
 impl Address {
-    /// Returns the URL without its secrets. It is taken apart as a text, as URLs with several hosts are no URLs elsewhere.
+    /// Returns the URL without its secrets. It is split as a text, because the crate `url` rejects several hosts.
     fn masked(&self) -> String {
         let (address, query) = match self.0.split_once('?') {
             Some((address, query)) => (address, format!("?{}", masked_values(query))),
             None => (&*self.0, String::new()),
         };
         let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-        // A password may have a '/' that its writer forgot to encode.
-        let Some((login, hosts)) = rest.rsplit_once('@') else { return format!("{address}{query}") };
+        // The last '@': a password may have an unencoded '/' or '@'.
+        let Some((login, hosts)) = rest.rsplit_once('@') else {
+            // With a '@' behind the '?', that may be a part of the password.
+            return if self.0.contains('@') { format!("{scheme}://{MASK}") } else { format!("{address}{query}") };
+        };
         let user = login.split_once(':').map_or(login.to_owned(), |(user, _)| format!("{user}:{MASK}"));
         format!("{scheme}://{user}@{hosts}{query}")
     }

@@ -27,9 +27,9 @@ impl Checked {
         connect(self, &self.0).await
     }
 
-    /// Returns the password that `~/.pgpass` or the file of `PGPASSFILE` has, which this driver reads by itself.
+    /// Returns the password from `~/.pgpass` or the file of `PGPASSFILE`, which sqlx reads by itself.
     pub(super) fn password_of_file(&self, to: &Endpoint) -> Option<String> {
-        // It is only given out as a part of a URL. Names that could break that URL are replaced.
+        // sqlx only returns it inside a URL. Names that could break that URL are replaced.
         let options = self.options(to, Encryption::Plain).ok()?.username("any").host("localhost").database("any");
         percent_decode(options.to_url_lossy().password()?)
     }
@@ -49,7 +49,7 @@ impl Checked {
         parameters.extend(of.options.as_deref().map(|options| ("options", options)));
         parameters.extend(of.application_name.as_deref().map(|name| ("application_name", name)));
         url.query_pairs_mut().extend_pairs(parameters);
-        // No other parameters of the session: a pooler knows a few alone, and refuses a connection that sends more.
+        // No other parameters of the session: a pooler refuses a connection with parameters that it does not know.
         let options = PgConnectOptions::from_url(&url)?.extra_float_digits(None).ssl_mode(self.mode(encryption));
         self.with_certificates(options)
     }

@@ -120,12 +120,12 @@ fn cause_of(code: &str) -> Cause {
     }
 }
 
-/// The error of TLS or the driver's own words.
+/// Words an error of a connection: the reason of TLS, or the driver's own words.
 pub(crate) fn words(error: &(dyn StdError + 'static)) -> String {
     find_tls(error).map_or_else(|| said(error), |error| tls_words(error, None))
 }
 
-/// Finds a cause of that type. What an I/O error wraps is none of its causes, so it is looked at too.
+/// Finds a cause of that type, also inside I/O errors, which do not return their inner error as `source`.
 fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -50,7 +50,7 @@ impl Pipelined {
         if !of.binds_channel {
             config.channel_binding(ChannelBinding::Disable);
         }
-        // A connection whose other end is gone without a word is found out while it waits in the pool.
+        // Detects a silent connection while it waits in the pool.
         config
             .tcp_user_timeout(keepalive.user_timeout)
             .keepalives(keepalive.is_on)

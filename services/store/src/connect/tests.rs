@@ -71,7 +71,7 @@ impl Authority {
     }
 }
 
-/// Listens like a server with `ssl = on` that refuses every role once TLS stands.
+/// Listens like a server with `ssl = on` that refuses every role after the handshake.
 async fn listen((chain, key): (String, String), clients: Option<&Authority>) -> SocketAddr {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions().unwrap();
@@ -93,7 +93,7 @@ async fn listen((chain, key): (String, String), clients: Option<&Authority>) -> 
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
                 let mut asked = [0; 8];
-                // Whoever begins without TLS is hung up on.
+                // A client that begins without TLS is disconnected.
                 if socket.read_exact(&mut asked).await.is_err() || asked[4..] != 80_877_103_u32.to_be_bytes() {
                     return;
                 }
@@ -110,7 +110,7 @@ async fn listen((chain, key): (String, String), clients: Option<&Authority>) -> 
     address
 }
 
-/// What each of the drivers reports.
+/// Returns the failure of each driver.
 async fn tried(url: &str) -> [(Cause, String); 2] {
     let url = DatabaseUrl::parse(url).unwrap().within(PATIENCE);
     let checked = Checked(url.clone()).connect().await.map(drop).unwrap_err();
@@ -125,7 +125,7 @@ async fn assert_tried(url: &str, cause: Cause, words: &str) {
     }
 }
 
-/// The login is refused after the handshake, so this says that the handshake was done.
+/// The login is refused after the handshake, so this failure means that the handshake succeeded.
 const DONE: (Cause, &str) = (Cause::Login, "the handshake is over");
 const UNTRUSTED: (Cause, &str) = (Cause::Certificate, "signed by an authority that is not trusted");
 

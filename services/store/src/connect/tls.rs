@@ -1,4 +1,4 @@
-//! TLS of the connections for requests. The other driver has its own, which is given the same files.
+//! TLS of tokio-postgres. sqlx has its own implementation, which gets the same files.
 
 use std::io;
 use std::path::Path;
@@ -88,7 +88,7 @@ pub(super) fn system_roots_as_pem() -> Vec<u8> {
     let pem = |certificate: &CertificateDer<'_>| {
         format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", STANDARD.encode(certificate))
     };
-    // Of some certificates that systems have, TLS can make nothing.
+    // Some systems have certificates that cannot be parsed.
     let mut tried = RootCertStore::empty();
     SYSTEM
         .iter()
@@ -163,7 +163,7 @@ fn check_permissions(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Verifies the part of the server's certificate that `sslmode` asks for, and always that the server has its key.
+/// Verifier of the part of the server's certificate that `sslmode` asks for, and always of the handshake's signature.
 #[derive(Debug)]
 struct Verifier {
     authorities: Option<Arc<WebPkiServerVerifier>>,

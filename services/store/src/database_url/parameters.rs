@@ -105,7 +105,7 @@ impl Parameters {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').ok_or_else(|| unusable("a parameter has no '=' and value"))?;
             let name = known(&decode("a parameter's name", name)?)?;
-            // Some programs write blanks so, and options have blanks and hardly ever a plus.
+            // Some programs write a blank as '+'. Options often have blanks and rarely a plus.
             let value = if name == "options" { value.replace('+', " ") } else { value.to_owned() };
             parameters.set(name, decode(name, &value)?);
         }
@@ -119,9 +119,9 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Sets a parameter. One without a value is as if it was not there.
+    /// Sets a parameter, or removes it if the value is empty, as libpq does.
     fn set(&mut self, name: &'static str, value: String) {
-        // Of several hosts each may be empty, which is the default one.
+        // In a list of hosts or ports, an empty entry is the default.
         match value.trim_matches(',').is_empty() {
             true => self.0.remove(name),
             false => self.0.insert(name, value),

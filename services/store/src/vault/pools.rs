@@ -130,7 +130,7 @@ where
         .map_err(Error::internal)
 }
 
-/// Closes the pool, and then waits until its connections have said goodbye to the server.
+/// Closes the pool and its idle connections.
 pub(crate) async fn close(pool: &CheckedPool) {
     let idle = pool.retain(|_, _| false).removed;
     pool.close();
