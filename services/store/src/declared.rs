@@ -1,8 +1,9 @@
 //! Every statement that the store declares, so that a test can prepare them all: one that is declared and missing here is
 //! found by the same test.
 
+use crate::across::system;
 use crate::vault::ahead::Often;
-use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
+use crate::vault::statement::{Accepts, Columns, LookUp, Read, Statement, Write};
 use crate::{
     analytics, conversations, directives, dreams, embeddings, examples, graph, history, idempotency, library, memories,
     offers, reflections, scans, sessions, skills, snapshots, souls, starters, submissions, usage, vault, versions,
@@ -42,7 +43,9 @@ pub struct Declared {
     pub sql: &'static str,
     /// Whether it is run where it may change something.
     pub writes: bool,
-    /// Whether the value of each parameter from `$3` on can be bound to a type; `$1` and `$2` are UUIDs.
+    /// Whether it is run across tenants. Then no parameters stand before those declared.
+    pub is_across: bool,
+    /// Whether the value of each declared parameter can be bound to a type. `$1` and `$2` before them are UUIDs.
     pub parameters: Vec<Accepts>,
     /// The columns that are read, and whether each can be read from a type.
     pub columns: Vec<(&'static str, Accepts)>,
@@ -51,7 +54,11 @@ pub struct Declared {
 fn declared<S: Statement>(writes: bool) -> Declared {
     let mut columns = Vec::new();
     <S::Row as Columns>::add_to(&mut columns);
-    Declared { sql: S::SQL, writes, parameters: S::accepts(), columns }
+    Declared { sql: S::SQL, writes, is_across: false, parameters: S::accepts(), columns }
+}
+
+fn look_up<S: LookUp>() -> Declared {
+    Declared { is_across: true, ..declared::<S>(false) }
 }
 
 fn read<S: Read>() -> Declared {
@@ -64,7 +71,11 @@ fn write<S: Write>() -> Declared {
 
 /// Lists all declared statements.
 pub fn list_declared() -> Vec<Declared> {
-    [list_reads(), list_writes(), list_of_graph(), list_of_dreams(), list_of_reflections()].concat()
+    [list_look_ups(), list_reads(), list_writes(), list_of_graph(), list_of_dreams(), list_of_reflections()].concat()
+}
+
+fn list_look_ups() -> Vec<Declared> {
+    vec![look_up::<system::FindTenant>(), look_up::<system::FindKeys>()]
 }
 
 fn list_reads() -> Vec<Declared> {

@@ -6,7 +6,7 @@ use knowhow_domain::{Algorithm, Error, Issuer, IssuerId, Result, new_id};
 
 use crate::across::system::{self, KeyAddress};
 use crate::across::tenants;
-use crate::credential::read_url;
+use crate::credential::{Sealer, read_url};
 use crate::error::{is_unique_violation, refuse};
 use crate::vault::Word;
 use crate::{Database, GateState, TenantTx};
@@ -65,6 +65,37 @@ pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[
         return Err(Error::Quota(format!("the tenant has {ISSUERS} issuers, the limit; remove one")));
     }
     Ok(())
+}
+
+/// An issuer whose tokens the service can sign.
+pub struct SigningIssuer {
+    pub iss: String,
+    pub audience: String,
+    /// HS256 secret.
+    pub secret: Vec<u8>,
+}
+
+/// Finds the oldest issuer of the tenant that has a shared secret and whose secret can be opened.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_signing(tx: &mut TenantTx, sealer: &Sealer) -> Result<Option<SigningIssuer>> {
+    let tenant = tx.tenant();
+    let rows = sqlx::query!(
+        r#"-- issuers.find_signing
+        select iss, audience, sealed_secret as "sealed_secret!"
+        from issuers where tenant_id = $1 and sealed_secret is not null
+        order by created_at limit $2"#,
+        tenant,
+        ISSUERS
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(rows.into_iter().find_map(|row| {
+        let secret = sealer.open(&row.sealed_secret, tenant.as_bytes()).ok()?;
+        Some(SigningIssuer { iss: row.iss, audience: row.audience, secret })
+    }))
 }
 
 /// A page in the order of `iss`, behind `after`.

@@ -71,7 +71,7 @@ pub use vault::database::{Database, DatabaseConfig, NOTICES};
 pub use vault::gate::{GateConfig, GateState};
 pub use vault::observed::connections;
 pub use vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
-pub use vault::principal::{Bearer, Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
+pub use vault::principal::{Bearer, Gate, OperatorIssuer, Principal, check_external_id};
 pub use vault::tx::TenantTx;
 pub use vault::write_tx::WriteTx;
 pub use window::Window;

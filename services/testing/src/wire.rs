@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use url::Url;
 
@@ -32,6 +33,8 @@ struct State {
     watched: Option<&'static str>,
     /// Whether it stalls before these words pass for the first time.
     holds: bool,
+    /// How long each part is on its way.
+    delay: Duration,
 }
 
 #[derive(Default)]
@@ -72,6 +75,12 @@ impl Wire {
     #[must_use]
     pub fn holding(url: &str, words: &'static str) -> Self {
         Self::open(url, State { watched: Some(words), holds: true, ..State::default() })
+    }
+
+    /// Opens one on which each part takes this long, as if Postgres were in another part of the world.
+    #[must_use]
+    pub fn distant(url: &str, delay: Duration) -> Self {
+        Self::open(url, State { delay, ..State::default() })
     }
 
     fn open(url: &str, state: State) -> Self {
@@ -189,7 +198,7 @@ impl State {
 
     fn carry_to_postgres(self: &Arc<Self>, service: TcpStream, postgres: TcpStream, sends: Arc<AtomicUsize>) {
         let state = self.clone();
-        carry(service, postgres, move |sent| {
+        carry(service, postgres, self.delay, move |sent| {
             sends.fetch_add(1, Ordering::SeqCst);
             state.note(From::Service, sent);
         });
@@ -198,7 +207,7 @@ impl State {
     fn carry_to_service(self: &Arc<Self>, postgres: TcpStream, service: TcpStream, sends: Arc<AtomicUsize>) {
         let state = self.clone();
         let waited_behind = Cell::new(0);
-        carry(postgres, service, move |sent| {
+        carry(postgres, service, self.delay, move |sent| {
             // Of an answer in several parts the first one has waited.
             if waited_behind.get() != sends.load(Ordering::SeqCst) {
                 waited_behind.set(wait_until_quiet(&sends));
@@ -259,13 +268,23 @@ fn wait_until_quiet(sends: &AtomicUsize) -> usize {
     seen
 }
 
-/// Hands on what comes, each part after `pass` has let it.
-fn carry(mut source: TcpStream, mut target: TcpStream, pass: impl Fn(&[u8]) + Send + 'static) {
+/// Sends on each part that comes, once `pass` has let it and `delay` is over. Parts that come behind each other are on their way at the
+/// same time.
+fn carry(mut source: TcpStream, mut target: TcpStream, delay: Duration, pass: impl Fn(&[u8]) + Send + 'static) {
+    let (send, sent) = channel::<(Instant, Vec<u8>)>();
     thread::spawn(move || {
         let mut bytes = [0; 16 * 1024];
         while let Ok(length @ 1..) = source.read(&mut bytes) {
             pass(&bytes[..length]);
-            if target.write_all(&bytes[..length]).is_err() {
+            if send.send((Instant::now() + delay, bytes[..length].to_vec())).is_err() {
+                break;
+            }
+        }
+    });
+    thread::spawn(move || {
+        for (due, part) in sent {
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            if target.write_all(&part).is_err() {
                 break;
             }
         }

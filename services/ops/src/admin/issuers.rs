@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use knowhow_domain::{Algorithm, Error, FieldError, Issuer, IssuerId, Result, Scope, Secret, new_id};
 use knowhow_store::credential::{self, NewToken};
-use knowhow_store::issuers;
+use knowhow_store::issuers::{self, SigningIssuer};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -116,7 +116,7 @@ pub struct MintToken {
 pub async fn mint_token(ctx: &Ctx, input: MintToken) -> Result<String> {
     ctx.principal.require_operator()?;
     knowhow_store::check_external_id(&input.user)?;
-    let issuer = ctx.app.gate.find_signing_issuer(&ctx.principal).ok_or_else(|| Error::not_found("HS256 issuer"))?;
+    let issuer = find_signing_issuer(ctx).await?.ok_or_else(|| Error::not_found("HS256 issuer"))?;
     let token = NewToken {
         iss: issuer.iss,
         aud: issuer.audience,
@@ -128,6 +128,18 @@ pub async fn mint_token(ctx: &Ctx, input: MintToken) -> Result<String> {
         now: ctx.now(),
     };
     credential::mint_hs256(&issuer.secret, &token)
+}
+
+/// Finds an issuer of the tenant whose tokens the service can sign.
+///
+/// # Errors
+/// `Forbidden`; `Unavailable`.
+pub async fn find_signing_issuer(ctx: &Ctx) -> Result<Option<SigningIssuer>> {
+    ctx.principal.require_operator()?;
+    let mut tx = begin(ctx).await?;
+    let issuer = issuers::find_signing(&mut tx, ctx.app.gate.state().sealer()).await?;
+    tx.commit().await?;
+    Ok(issuer)
 }
 
 fn check(app: &App, input: &CreateIssuer) -> Result<()> {

@@ -22,7 +22,9 @@ mod webhooks;
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
 pub use audit::{AuditExport, ListAudit, export_audit, list_audit};
 pub use erasures::{EraseQuery, HoldUser, erase_user, hold_user, list_erasures, release_user};
-pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
+pub use issuers::{
+    CreateIssuer, MintToken, create_issuer, delete_issuer, find_signing_issuer, list_issuers, mint_token,
+};
 pub use jobs::{JobQueues, ListJobs, discard_job, list_jobs, list_queues, retry_job};
 pub use keys::{CreateKey, CreatedKey, RotateKey, create_key, list_keys, revoke_key, rotate_key};
 pub use knowhow_store::audit_search::AuditFilter;

@@ -56,7 +56,7 @@ impl SeedDemo {
 
 async fn find_or_make_tenant(app: &App) -> Result<Principal> {
     match app.gate.operator_at_shell(Some(TENANT)).await {
-        Ok(operator) if app.gate.find_signing_issuer(&operator).is_some() => Ok(operator),
+        Ok(operator) if admin::find_signing_issuer(&Ctx::of(app, &operator)).await?.is_some() => Ok(operator),
         Ok(operator) => {
             match add_issuer(app, &operator).await.map_err(|error| error.downcast()) {
                 Ok(()) => {}

@@ -9,76 +9,87 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Algorithm, Error, Result, TenantId, UserId, new_id};
+use serde_json::Value;
+use uuid::Uuid;
 
-pub(crate) use api_keys::{KeyUse, Rehashed, find_keys, note_key_use};
+pub(crate) use api_keys::{FindKeys, KeyUse, Rehashed, find_keys, note_key_use};
 pub(crate) use owner::{Claim, Owner, find_owner};
 
 use crate::credential::{Issuer, IssuerKeys};
 use crate::error::refuse;
-use crate::vault::Word;
-use crate::vault::gate::{GateState, KnownTenant, KnownUser, TenantLibrary};
+use crate::vault::gate::{Found, GateState, KnownTenant, KnownUser, Origin, TenantLibrary};
+use crate::vault::pipeline::look_up;
 use crate::vault::principal::check_new_external_id;
 use crate::vault::tx::SystemTx;
+use crate::vault::{Word, row, statement};
 use crate::{Database, tenants};
 
+row! {
+    struct TenantRow {
+        tenant_id: Uuid, slug: String, settings: Value, library: Option<Vec<i32>>, erasures: i64,
+        suspended_reason: Option<String>, is_elsewhere: bool,
+    }
+}
+
+row! {
+    struct IssuerRow {
+        iss: String, audience: String, algorithm: Word<Algorithm>, jwks_url: Option<String>, sealed_secret: Option<Vec<u8>>,
+    }
+}
+
+statement! {
+    look_up FindTenant<'a> { slug: &'a str, iss: &'a str } -> (TenantRow, Option<IssuerRow>),
+    "-- system.find_tenant
+    select t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
+           exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as is_elsewhere,
+           i.iss, i.audience, i.algorithm, i.jwks_url, i.sealed_secret
+    from tenants t
+    left join issuers i on i.tenant_id = t.tenant_id and i.iss = $2
+    where t.slug = $1"
+}
+
+/// Finds a tenant by its slug, with one of its issuers.
+///
 /// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.
-pub(crate) async fn find_tenant(db: &Database, slug: &str, gate: &GateState) -> Result<Option<KnownTenant>> {
-    let mut tx = SystemTx::begin(db, "system.find_tenant").await?;
-    let rows = sqlx::query!(
-        r#"-- system.find_tenant
-        select t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason, i.iss as "iss?", i.audience as "audience?",
-               exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as "is_elsewhere!",
-               i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
-        from tenants t
-        left join issuers i on i.tenant_id = t.tenant_id
-        where t.slug = $1"#,
-        slug
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    let Some(first) = rows.first() else { return Ok(None) };
-    let id = TenantId(first.tenant_id);
-    let mut known = KnownTenant {
+pub(crate) async fn find_tenant(db: &Database, origin: &Origin, gate: &GateState) -> Result<Option<Found>> {
+    let Origin { slug, iss } = origin;
+    let Some((row, issuer)) = look_up(db, FindTenant { slug, iss }).await?.pop() else { return Ok(None) };
+    let id = TenantId(row.tenant_id);
+    let tenant = KnownTenant {
         id,
         place: db.here(),
-        is_elsewhere: first.is_elsewhere,
-        slug: first.slug.clone(),
-        settings: tenants::read_settings(id.0, &first.settings),
-        library: first.library.clone().map(TenantLibrary::from),
-        erasures: first.erasures,
-        suspended: first.suspended_reason.as_deref().map(Arc::from),
-        issuers: Vec::with_capacity(rows.len()),
+        is_elsewhere: row.is_elsewhere,
+        slug: row.slug,
+        settings: tenants::read_settings(row.tenant_id, &row.settings),
+        library: row.library.map(TenantLibrary::from),
+        erasures: row.erasures,
+        suspended: row.suspended_reason.as_deref().map(Arc::from),
     };
-    for row in rows {
-        let (Some(iss), Some(audience), Some(Word(algorithm))) = (row.iss, row.audience, row.algorithm) else {
-            continue;
-        };
-        let keys = match row.sealed_secret {
-            Some(sealed) => match gate.sealer.open(&sealed, id.0.as_bytes()) {
-                Ok(secret) => IssuerKeys::Hs256 { secret },
-                // Sealed under another KNOWHOW_SECRET_KEY: its tokens fail, those of the tenant's other issuers do not.
-                Err(error) => {
-                    tracing::warn!(%error, tenant_id = %id.0, iss, "an issuer is of no use");
-                    continue;
-                }
-            },
-            None => IssuerKeys::Jwks {
-                url: row
-                    .jwks_url
-                    .ok_or_else(|| {
-                        Error::internal(format!("issuer {iss} has neither a secret nor an address of keys"))
-                    })?
-                    .parse()
-                    .map_err(Error::internal)?,
-                algorithm,
-                private_network: gate.private_issuers(),
-            },
-        };
-        known.issuers.push(Arc::new(Issuer { iss, audience, keys }));
-    }
-    Ok(Some(known))
+    let issuer = issuer.map(|row| open_issuer(row, id, gate)).transpose()?.flatten();
+    Ok(Some(Found { tenant: Arc::new(tenant), issuer: issuer.map(Arc::new) }))
+}
+
+/// Reads an issuer; `None` if its secret was sealed under another KNOWHOW_SECRET_KEY.
+fn open_issuer(row: IssuerRow, tenant: TenantId, gate: &GateState) -> Result<Option<Issuer>> {
+    let IssuerRow { iss, audience, algorithm: Word(algorithm), jwks_url, sealed_secret } = row;
+    let keys = match (sealed_secret, jwks_url) {
+        (Some(sealed), _) => match gate.sealer.open(&sealed, tenant.0.as_bytes()) {
+            Ok(secret) => IssuerKeys::Hs256 { secret },
+            Err(error) => {
+                tracing::warn!(%error, tenant_id = %tenant.0, iss, "the secret of an issuer cannot be opened");
+                return Ok(None);
+            }
+        },
+        (None, Some(url)) => IssuerKeys::Jwks {
+            url: url.parse().map_err(Error::internal)?,
+            algorithm,
+            private_network: gate.private_issuers(),
+        },
+        (None, None) => {
+            return Err(Error::internal(format!("issuer {iss} has neither a secret nor an address of keys")));
+        }
+    };
+    Ok(Some(Issuer { iss, audience, keys }))
 }
 
 /// A user who comes for the first time, or may.

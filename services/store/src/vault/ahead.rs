@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use deadpool::managed::Object;
+use futures_util::future::try_join_all;
 use knowhow_domain::{TenantId, UserId};
 use knowhow_telemetry::metrics;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_postgres::Statement;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
@@ -43,7 +45,7 @@ pub(crate) struct Connections {
 static AT_ONCE: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(1));
 
 /// A connection that takes longer is closed, as Postgres does not answer.
-const LONGEST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Longest wait for a lock on a table: shorter than Postgres takes to look for deadlocks, so that none of them ends a migration.
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = 100";
@@ -81,11 +83,13 @@ async fn prepare_all(object: &mut Object<Pipelined>, often: &[&'static str]) -> 
     // A plan holds for one role, as its policies are part of it; for whose rows is asked when it runs.
     let nobody = context_statement(DatabaseRole::Tenant, TenantId(Uuid::nil()), UserId(Uuid::nil()));
     transaction.batch_execute(&format!("{nobody}{PLAN_ONCE}; {LOCK_TIMEOUT}")).await?;
-    for sql in often {
-        let statement = transaction.prepare_cached(sql).await?;
+    // Sent together: one after the other they would take two round trips each, seconds where Postgres is far away.
+    let statements = try_join_all(often.iter().map(|sql| transaction.prepare_cached(sql))).await?;
+    let plan = async |statement: &Statement| {
         let nulls: Vec<&(dyn ToSql + Sync)> = statement.params().iter().map(|_| &Null as _).collect();
-        transaction.bind(&statement, &nulls).await?;
-    }
+        transaction.bind(statement, &nulls).await
+    };
+    try_join_all(statements.iter().map(plan)).await?;
     transaction.rollback().await
 }
 

@@ -16,9 +16,13 @@ use crate::across::system::{self, Newcomer};
 use crate::credential::{Issuer, JwksCache, KeptTokens, Sealer};
 use crate::vault::place::{HOME, PlaceId};
 use crate::vault::principal::OperatorIssuer;
+use crate::vault::recent::Recent;
 use crate::vault::whereabouts;
 
-const REVOCATION: Duration = Duration::from_millis(900);
+/// The time for which a name that was found counts as known, after it was last asked for.
+const KNOWN: Duration = Duration::from_secs(600);
+/// Names that are known at most.
+const NAMES: u64 = 100_000;
 const USERS: Duration = Duration::from_secs(600);
 /// Bytes that known users take at most, roughly: enough for some 200,000 with ids of the usual length.
 const USERS_BYTES: u64 = 64 * 1024 * 1024;
@@ -39,7 +43,21 @@ pub(crate) struct KnownTenant {
     pub(crate) erasures: i64,
     /// Why its callers are refused, where they are.
     pub(crate) suspended: Option<Arc<str>>,
-    pub(crate) issuers: Vec<Arc<Issuer>>,
+}
+
+/// The tenant and the issuer that a token names, as they are looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Origin {
+    pub(crate) slug: String,
+    /// Empty if the tenant alone is looked for.
+    pub(crate) iss: String,
+}
+
+/// A tenant, and its issuer of the name that was looked for.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) tenant: Arc<KnownTenant>,
+    pub(crate) issuer: Option<Arc<Issuer>>,
 }
 
 impl KnownTenant {
@@ -54,7 +72,6 @@ impl KnownTenant {
             library: None,
             erasures: 0,
             suspended: None,
-            issuers: Vec::new(),
         }
     }
 }
@@ -71,6 +88,15 @@ impl From<Vec<i32>> for TenantLibrary {
         ids.sort_unstable();
         Self { ids }
     }
+}
+
+/// The part of a credential that says where its row is.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) enum Name {
+    /// The prefix of an API key.
+    Prefix(String),
+    /// The tenant and the issuer of a token.
+    Origin(Origin),
 }
 
 /// An API key as stored.
@@ -111,10 +137,12 @@ pub struct GateState {
     pub(crate) operator: Option<OperatorIssuer>,
     private_issuers: bool,
     pub(crate) tokens: KeptTokens,
-    tenants: Cache<String, Option<Arc<KnownTenant>>>,
+    tenants: Arc<Recent<Origin, Option<Found>>>,
     /// Where a tenant was found last: it is looked for there first.
     pub(super) whereabouts: moka::sync::Cache<String, PlaceId>,
-    keys: Cache<String, Arc<Vec<KnownKey>>>,
+    keys: Arc<Recent<String, Arc<Vec<KnownKey>>>>,
+    /// Prefixes of keys, and origins of tokens, that were found. A caller with another one is a stranger until it is found.
+    known: moka::sync::Cache<Name, ()>,
     users: Cache<(TenantId, String), KnownUser>,
     key_uses: moka::sync::Cache<KeyId, ()>,
     pub(crate) refused: RefusedLogins,
@@ -149,37 +177,63 @@ impl GateState {
             private_issuers: config.private_issuers,
             tokens: KeptTokens::default(),
             whereabouts: moka::sync::Cache::builder().max_capacity(10_000).time_to_idle(USERS).build(),
-            tenants: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
-            keys: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
+            tenants: Recent::new(),
+            keys: Recent::new(),
+            known: moka::sync::Cache::builder().max_capacity(NAMES).time_to_idle(KNOWN).build(),
             users: Cache::builder().max_capacity(USERS_BYTES).weigher(weight_of_user).time_to_live(USERS).build(),
             key_uses: moka::sync::Cache::builder().max_capacity(10_000).time_to_live(KEY_USE).build(),
             refused: RefusedLogins::default(),
         })
     }
 
-    pub(crate) async fn tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        // Many requests miss it at once where it was forgotten; one of them asks the database.
-        let find = async { Ok(whereabouts::find_tenant(self, db, slug).await?.map(Arc::new)) };
-        self.tenants.try_get_with_by_ref(slug, find).await.map_err(Error::of_many)
+    /// Returns the tenant and the issuer of an origin, at most a second old.
+    pub(crate) async fn tenant(self: &Arc<Self>, db: &Database, origin: Origin) -> Result<Option<Found>> {
+        let find = || {
+            let (state, db, origin) = (self.clone(), db.clone(), origin.clone());
+            async move { state.find_tenant(&db, &origin).await }
+        };
+        self.tenants.get(origin.clone(), find).await
     }
 
-    /// The same, as the database says it now.
-    pub(crate) async fn fresh_tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        // Not by the one flight of all: that may have asked before the change that is looked for.
-        let tenant = whereabouts::find_tenant(self, db, slug).await?.map(Arc::new);
-        self.tenants.insert(slug.to_owned(), tenant.clone()).await;
-        Ok(tenant)
+    /// Reads the tenant now: the cache may have asked before the change that is looked for.
+    pub(crate) async fn fresh_tenant(&self, db: &Database, origin: Origin) -> Result<Option<Found>> {
+        let found = self.find_tenant(db, &origin).await?;
+        self.tenants.put(origin, found.clone()).await;
+        Ok(found)
     }
 
-    /// Looks tenants up anew from now on, and keys, which are known with their tenants.
+    async fn find_tenant(&self, db: &Database, origin: &Origin) -> Result<Option<Found>> {
+        let found = whereabouts::find_tenant(self, db, origin).await?;
+        if found.as_ref().is_some_and(|found| found.issuer.is_some()) {
+            self.known.insert(Name::Origin(origin.clone()), ());
+        }
+        Ok(found)
+    }
+
+    /// Drops what is cached of tenants, and of keys, which are cached with their tenants.
     pub fn forget_tenants(&self) {
-        self.tenants.invalidate_all();
-        self.keys.invalidate_all();
+        self.tenants.clear();
+        self.keys.clear();
     }
 
-    pub(crate) async fn keys(&self, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
-        let find = async { whereabouts::find_keys(self, db, prefix).await.map(Arc::new) };
-        self.keys.try_get_with_by_ref(prefix, find).await.map_err(Error::of_many)
+    /// Returns the API keys of a prefix, at most a second old.
+    pub(crate) async fn keys(self: &Arc<Self>, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
+        let find = || {
+            let (state, db, prefix) = (self.clone(), db.clone(), prefix.to_owned());
+            async move {
+                let found = whereabouts::find_keys(&state, &db, &prefix).await?;
+                if !found.is_empty() {
+                    state.known.insert(Name::Prefix(prefix), ());
+                }
+                Ok(Arc::new(found))
+            }
+        };
+        self.keys.get(prefix.to_owned(), find).await
+    }
+
+    /// Whether the key or the issuer of a credential was found lately, so that verifying it is not a stranger's guess.
+    pub(crate) fn knows(&self, name: &Name) -> bool {
+        self.known.contains_key(name)
     }
 
     /// The user that comes, who is made at first sight.

@@ -39,6 +39,11 @@ impl Patience {
         self.statement + GRACE
     }
 
+    /// For the turn of a user: as long as the request before may take to open a connection and to run a statement.
+    pub(super) fn for_turn(self) -> Duration {
+        self.acquire + self.statement
+    }
+
     /// For a connection, where somebody has stood in line since then.
     pub(super) fn for_connection(self, since: Instant) -> Duration {
         self.acquire.min(self.acquire.max(self.statement).saturating_sub(since.elapsed()))

@@ -18,6 +18,7 @@ pub(crate) mod place;
 pub(crate) mod pools;
 pub(crate) mod principal;
 pub(crate) mod queued;
+pub(crate) mod recent;
 pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;

@@ -23,6 +23,7 @@ pub(super) fn note(at: &Pools) {
             Observed::Pipelined(Pool::Changes, at.changes.pool.clone()),
             Observed::Checked(Pool::Rare, at.writes.clone()),
             Observed::Checked(Pool::Lookups, at.lookups.clone()),
+            Observed::Pipelined(Pool::Lookups, at.quick_lookups.pool.clone()),
         ]);
     }
 }

@@ -16,12 +16,13 @@ use tokio_postgres::types::ToSql;
 
 use super::ahead::{self, Connections};
 use super::line;
+use super::pools::Pools;
 use super::room::Kind;
-use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
+use super::statement::{Durability, LookUp, Read, Statement, Write, name_of, read_rows};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::connect::Pipelined;
 use crate::error::{refuse_pool, refuse_read};
-use crate::{Database, Principal};
+use crate::{Database, Principal, trail};
 
 /// Postgres itself keeps such a transaction from writing.
 const READ_ONLY: &str = "; SET LOCAL transaction_read_only = on";
@@ -49,6 +50,17 @@ pub(crate) async fn read_and_write<R: Read, W: Write>(
 ) -> Result<(Vec<R::Row>, Vec<W::Row>)> {
     let [found, written] = run(db, principal, durability::<W>(), [Asked::of(&read), Asked::of(&write)]).await?;
     Ok((read_rows::<R>(&found)?, read_rows::<W>(&written)?))
+}
+
+/// Runs a statement across tenants that changes nothing.
+pub(crate) async fn look_up<S: LookUp>(db: &Database, statement: S) -> Result<Vec<S::Row>> {
+    let since = Instant::now();
+    let limits = db.patience.limits(since);
+    let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}{PLAN_ONCE}{READ_ONLY}", DatabaseRole::System.name());
+    trail::append_to(&mut begin);
+    let work = Work { since, begin, asked: [Asked::of(&statement)] };
+    let [rows] = carry_out(db, &db.quick_lookups, work).await?;
+    read_rows::<S>(&rows)
 }
 
 /// How a transaction is begun that makes this write as durable as it is to be.
@@ -83,7 +95,7 @@ async fn run<const N: usize>(
     let last = asked[N - 1].sql;
     let _span = trace::wait_for(name_of(last));
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let _place = line::STATEMENTS.take(tenant, user, at.patience.statement).await?;
+    let _place = line::STATEMENTS.take(tenant, user, at.patience.for_turn()).await?;
     let limits = at.patience.shared_by(N).limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
     for Asked { values, .. } in &mut asked {
@@ -91,8 +103,25 @@ async fn run<const N: usize>(
     }
     let longest = at.patience.for_connection(since);
     let _turn = at.room.enter(Kind::Reads, tenant, longest).await?;
-    let longest = at.patience.for_connection(since);
-    let lease = within(last, longest, Lease::take(&at.reads)).await?;
+    carry_out(at, &at.reads, Work { since, begin, asked }).await
+}
+
+/// A transaction to be sent.
+struct Work<'a, const N: usize> {
+    /// When the request began to wait for it.
+    since: Instant,
+    /// BEGIN with the whole context.
+    begin: String,
+    asked: [Asked<'a>; N],
+}
+
+/// Sends a transaction on one of these connections.
+async fn carry_out<const N: usize>(at: &Pools, connections: &Connections, work: Work<'_, N>) -> Result<[Vec<Row>; N]> {
+    let Work { since, begin, asked } = work;
+    let last = asked[N - 1].sql;
+    // Whatever the request has waited for before, a new connection has the time that opening one takes.
+    let longest = at.patience.acquire;
+    let lease = within(last, longest, Lease::take(connections)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers. Where Postgres refuses it, as that of a tenant
     // that is being moved, the other answers are awaited too, and the connection is used again.
     let client = lease.client();

@@ -16,7 +16,7 @@ use crate::vault::observed;
 use crate::vault::room::{Bounds, Room};
 use crate::{DatabaseConfig, DatabaseUrl};
 
-/// For each worker thread; what they look up is remembered for a second.
+/// Connections of each worker thread that find out who calls: one for statements of one round trip, one for transactions.
 pub(super) const LOOKUP_CONNECTIONS: u32 = 2;
 
 /// For each worker thread, for administration, jobs and exports.
@@ -32,6 +32,8 @@ pub struct Pools {
     pub(crate) writes: CheckedPool,
     /// For statements across tenants, so that callers are recognised however busy the writers are.
     pub(crate) lookups: CheckedPool,
+    /// For those of them that take one round trip.
+    pub(crate) quick_lookups: Connections,
     /// For statements of one round trip.
     pub(crate) reads: Connections,
     /// For [`crate::WriteTx`].
@@ -58,7 +60,8 @@ impl Pools {
             name: name.into(),
             room: Room::new(Bounds { length, longest: config.queue_wait }, all),
             writes: checked(rare as usize)?,
-            lookups: checked(LOOKUP_CONNECTIONS as usize)?,
+            lookups: checked(LOOKUP_CONNECTIONS as usize / 2)?,
+            quick_lookups: pipelined(LOOKUP_CONNECTIONS as usize / 2, &[], metrics::Pool::Lookups)?,
             reads: pipelined(config.read_connections, config.prepares_ahead.reads, metrics::Pool::Reads)?,
             changes: pipelined(
                 config.write_connections as usize,
@@ -85,6 +88,7 @@ impl Pools {
     pub(super) async fn close(&self) {
         self.reads.pool.close();
         self.changes.pool.close();
+        self.quick_lookups.pool.close();
         close(&self.writes).await;
         close(&self.lookups).await;
     }

@@ -6,7 +6,7 @@ mod state;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use knowhow_domain::{Error, Result, TenantId};
 use knowhow_telemetry::metrics::{self, Pool};
@@ -37,6 +37,9 @@ impl Kind {
     }
 }
 
+/// A request waits at least as long as this many uses of a connection take when Postgres is idle.
+const WAITS_FOR_USES: u32 = 4;
+
 /// How long, and how many, may wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -56,6 +59,7 @@ pub(crate) struct Place {
     room: Arc<Room>,
     kind: Kind,
     tenant: TenantId,
+    since: Instant,
 }
 
 impl std::fmt::Debug for Room {
@@ -67,6 +71,7 @@ impl std::fmt::Debug for Room {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut state = self.room.lock();
+        state.note_use(self.since.elapsed());
         let held = &mut state.connections[self.kind as usize].held;
         let left = held.get(&self.tenant).map_or(0, |held| held - 1);
         if left == 0 {
@@ -95,11 +100,16 @@ impl Room {
     /// A room before so many reads, changes and rare things.
     pub(crate) fn new(bounds: Bounds, all: [usize; 3]) -> Arc<Self> {
         let connections = all.map(|all| Connections { all, held: HashMap::new() });
-        Arc::new(Self { bounds, state: Mutex::new(State { connections, waiting: Vec::new(), last: 0 }) })
+        Arc::new(Self { bounds, state: Mutex::new(State::new(connections)) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The longest wait of a request. Where the network alone takes long, a wait of the usual length is no sign of too much load.
+    fn longest(&self) -> Duration {
+        self.bounds.longest.max(self.lock().shortest_use() * WAITS_FOR_USES)
     }
 
     /// Whether so many wait that some may soon be turned away; a few wait in every busy moment.
@@ -124,7 +134,7 @@ impl Room {
         let leaving = Leaving { room: self, id };
         // Whoever has a place finds a connection at once, so this is the wait for one.
         let waiting = metrics::waiting_for(kind.pool());
-        let longest = if urgency.is_bounded() { self.bounds.longest.min(patience) } else { patience };
+        let longest = if urgency.is_bounded() { self.longest().min(patience) } else { patience };
         let place = match timeout(longest, called).await {
             Ok(Ok(place)) => place?,
             _ => return Err(crowded()),
@@ -139,7 +149,7 @@ impl Room {
         let of_kind = &mut state.connections[asked.kind as usize];
         if of_kind.free() > 0 {
             *of_kind.held.entry(asked.tenant).or_default() += 1;
-            return Ok(Entered::Has(Place { room: self.clone(), kind: asked.kind, tenant: asked.tenant }));
+            return Ok(Entered::Has(self.place(asked)));
         }
         let given_up = match state.make_room(asked, self.bounds.length) {
             Ok(given_up) => given_up,
@@ -156,13 +166,17 @@ impl Room {
         Ok(Entered::Waits(id, called))
     }
 
+    fn place(self: &Arc<Self>, asked: Asked) -> Place {
+        Place { room: self.clone(), kind: asked.kind, tenant: asked.tenant, since: Instant::now() }
+    }
+
     /// Gives free connections to those who wait.
     fn call_next(self: &Arc<Self>, kind: Kind) {
         loop {
             let mut state = self.lock();
             let Some(next) = state.take_next(kind) else { return };
             drop(state);
-            let place = Place { room: self.clone(), kind, tenant: next.asked.tenant };
+            let place = self.place(next.asked);
             // Who has left meanwhile gives the place back, and so calls the next one.
             if next.call.send(Ok(place)).is_ok() {
                 return;

@@ -56,6 +56,9 @@ pub(crate) trait Write: Statement {
     const DURABILITY: Durability;
 }
 
+/// A statement across tenants that changes nothing: it finds out who calls. Its parameters begin at `$1`.
+pub(crate) trait LookUp: Statement {}
+
 /// The first line of a statement says what it is called.
 pub(crate) fn name_of(sql: &'static str) -> &'static str {
     sql.split_whitespace().nth(1).unwrap_or_default()
@@ -142,8 +145,9 @@ macro_rules! column_name {
     };
 }
 
-/// Declares a statement: how it is run (`read`, `write`, or `count` for a write whose commit need not reach the disk
-/// before the answer), its type with the parameters from `$3` on, what each row is read into, and its text.
+/// Declares a statement: how it is run (`read`, `write`, `count` for a write whose commit need not reach the disk
+/// before the answer, or `look_up` for a read across tenants), its type with the parameters from `$3` on (from `$1` on for
+/// `look_up`), what each row is read into, and its text.
 ///
 /// ```text
 /// statement! {
@@ -222,6 +226,9 @@ macro_rules! run_by {
         impl $(<$life>)? $crate::vault::statement::Write for $name $(<$life>)? {
             const DURABILITY: $crate::vault::statement::Durability = $crate::vault::statement::Durability::Full;
         }
+    };
+    (look_up $name:ident $(<$life:lifetime>)?) => {
+        impl $(<$life>)? $crate::vault::statement::LookUp for $name $(<$life>)? {}
     };
     (count $name:ident $(<$life:lifetime>)?) => {
         impl $(<$life>)? $crate::vault::statement::Write for $name $(<$life>)? {

@@ -145,7 +145,7 @@ impl TenantTx {
         let (name, at, fence) = (Named::now(name), db.of(principal), db.fence());
         let patience = at.patience;
         let (since, As { role, user, reads }) = (name.since, acting);
-        let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.statement).await?;
+        let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.for_turn()).await?;
         let place = at.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since)) + reads + fence;
         let tx = Held::begin(at.rare(), patience, since, begin).await.map_err(refuse)?;

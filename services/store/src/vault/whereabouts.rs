@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use crate::Database;
 use crate::across::system;
 use crate::error::is_being_moved;
-use crate::vault::gate::{GateState, KnownKey, KnownTenant};
+use crate::vault::gate::{Found, GateState, KnownKey, Origin};
 use crate::vault::place::PlaceId;
 
 /// After so long without an answer of the place where it was found last, the others are asked too.
@@ -29,15 +29,15 @@ enum Answer<T> {
 ///
 /// # Errors
 /// `Unavailable` where it is being moved, or a place that may have it is out of reach.
-pub(super) async fn find_tenant(gate: &GateState, db: &Database, slug: &str) -> Result<Option<KnownTenant>> {
+pub(super) async fn find_tenant(gate: &GateState, db: &Database, origin: &Origin) -> Result<Option<Found>> {
     let ask = |at: Database| async move {
-        Ok(match system::find_tenant(&at, slug, gate).await? {
-            Some(tenant) if tenant.is_elsewhere => Answer::Elsewhere,
-            Some(tenant) => Answer::Here((tenant.place, tenant)),
+        Ok(match system::find_tenant(&at, origin, gate).await? {
+            Some(found) if found.tenant.is_elsewhere => Answer::Elsewhere,
+            Some(found) => Answer::Here((found.tenant.place, found)),
             None => Answer::Nothing,
         })
     };
-    find(gate, db, slug, ask).await
+    find(gate, db, &origin.slug, ask).await
 }
 
 /// The API keys of that prefix, of a tenant where it lives.

@@ -74,9 +74,10 @@ impl WriteTx {
         let patience = at.patience;
         let span = trace::wait_for(name);
         let (tenant, user) = (principal.tenant(), principal.user()?);
-        let place = line::TRANSACTIONS.take(tenant, user, patience.statement).await?;
+        let place = line::TRANSACTIONS.take(tenant, user, patience.for_turn()).await?;
         let room = at.room.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
-        let connection = timeout(patience.for_connection(since), Connection::take(&at.changes, patience))
+        // Whatever the request has waited for before, a new connection has the time that opening one takes.
+        let connection = timeout(patience.acquire, Connection::take(&at.changes, patience))
             .await
             .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;
         let begin =

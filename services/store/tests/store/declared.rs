@@ -47,15 +47,16 @@ fn changes_rows(plan: &Value, sql: &str) -> bool {
 
 fn differences(declared: &Declared, parameters: &[Type], columns: &[(String, Type)]) -> Vec<String> {
     let mut found = Vec::new();
-    if parameters.len() != declared.parameters.len() + 2 {
-        found.push(format!("takes {} parameters, {} are bound", parameters.len(), declared.parameters.len() + 2));
+    let owners = if declared.is_across { 0 } else { 2 };
+    if parameters.len() != declared.parameters.len() + owners {
+        found.push(format!("takes {} parameters, {} are bound", parameters.len(), declared.parameters.len() + owners));
     }
-    if parameters.iter().take(2).any(|owner| *owner != Type::UUID) {
+    if parameters.iter().take(owners).any(|owner| *owner != Type::UUID) {
         found.push("$1 and $2 are not the tenant and the user".into());
     }
-    for (at, (parameter, accepts)) in parameters.iter().skip(2).zip(&declared.parameters).enumerate() {
+    for (at, (parameter, accepts)) in parameters.iter().skip(owners).zip(&declared.parameters).enumerate() {
         if !accepts(parameter) {
-            found.push(format!("${} is {parameter}, which is not what is bound", at + 3));
+            found.push(format!("${} is {parameter}, which is not what is bound", at + owners + 1));
         }
     }
     for (name, accepts) in &declared.columns {
@@ -77,15 +78,17 @@ fn differences(declared: &Declared, parameters: &[Type], columns: &[(String, Typ
 
 #[tokio::test]
 async fn every_declared_statement_binds_and_reads_what_postgres_says() {
-    let client = as_role(&Place::shared().await, "knowhow_tenant").await;
+    let place = Place::shared().await;
+    let (tenant, system) = (as_role(&place, "knowhow_tenant").await, as_role(&place, "knowhow_system").await);
     let mut findings = Vec::new();
     for declared in list_declared() {
+        let client = if declared.is_across { &system } else { &tenant };
         let name = declared.sql.lines().next().unwrap();
         let prepared = client.prepare(declared.sql).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let columns: Vec<_> = prepared.columns().iter().map(|c| (c.name().to_owned(), c.type_().clone())).collect();
         findings
             .extend(differences(&declared, prepared.params(), &columns).into_iter().map(|d| format!("{name}: {d}")));
-        match plan(&client, declared.sql).await {
+        match plan(client, declared.sql).await {
             Err(refused) => findings.push(format!("{name}: {refused}")),
             Ok(plan) if changes_rows(&plan, declared.sql) == declared.writes => {}
             Ok(_) => findings.push(format!("{name}: is run as a {}", if declared.writes { "write" } else { "read" })),
@@ -111,6 +114,7 @@ fn a_wrong_declaration_is_found() {
     let of = |parameter: Accepts, column: &'static str, read: Accepts| Declared {
         sql: "-- test.test\nselect",
         writes: false,
+        is_across: false,
         parameters: vec![parameter],
         columns: vec![(column, read)],
     };

@@ -7,53 +7,59 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{KeyId, Result, TenantId};
+use serde_json::Value;
+use uuid::Uuid;
 
 use crate::error::refuse;
 use crate::vault::gate::{KnownKey, KnownTenant, TenantLibrary};
+use crate::vault::pipeline::look_up;
 use crate::vault::tx::SystemTx;
+use crate::vault::{row, statement};
 use crate::{Database, tenants};
 
-/// Why: a key is looked up by its prefix, and only the row says whose it is.
+row! {
+    struct KeyRow {
+        tenant_id: Uuid, key_id: Uuid, secret_hash: Vec<u8>, hashed_under: Option<Vec<u8>>, scopes: Vec<String>,
+        expires_at: Option<DateTime<Utc>>, revoked_at: Option<DateTime<Utc>>, slug: String, settings: Value,
+        library: Option<Vec<i32>>, erasures: i64, suspended_reason: Option<String>, is_elsewhere: bool,
+    }
+}
+
+statement! {
+    look_up FindKeys<'a> { prefix: &'a str } -> KeyRow,
+    "-- api_keys.find_keys
+    select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
+           t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
+           exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as is_elsewhere
+    from api_keys k
+    join tenants t on t.tenant_id = k.tenant_id
+    where k.prefix = $1"
+}
+
+/// Finds API keys by their prefix.
+///
+/// Why: only the row of a key says which tenant it belongs to.
 pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
-    let mut tx = SystemTx::begin(db, "system.find_keys").await?;
-    let rows = sqlx::query!(
-        r#"-- system.find_keys
-        select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
-               t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
-               exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as "is_elsewhere!"
-        from api_keys k
-        join tenants t on t.tenant_id = k.tenant_id
-        where k.prefix = $1"#,
-        prefix
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(KnownKey {
-                id: KeyId(row.key_id),
-                tenant: Arc::new(KnownTenant {
-                    id: TenantId(row.tenant_id),
-                    place: db.here(),
-                    is_elsewhere: row.is_elsewhere,
-                    slug: row.slug,
-                    settings: tenants::read_settings(row.tenant_id, &row.settings),
-                    library: row.library.map(TenantLibrary::from),
-                    erasures: row.erasures,
-                    suspended: row.suspended_reason.map(Arc::from),
-                    issuers: Vec::new(),
-                }),
-                secret_hash: row.secret_hash,
-                hashed_under: row.hashed_under,
-                // One that only a later release knows gives no right here.
-                scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
-                expires_at: row.expires_at,
-                revoked_at: row.revoked_at,
-            })
-        })
-        .collect()
+    let key = |row: KeyRow| KnownKey {
+            id: KeyId(row.key_id),
+            tenant: Arc::new(KnownTenant {
+                id: TenantId(row.tenant_id),
+                place: db.here(),
+                is_elsewhere: row.is_elsewhere,
+                slug: row.slug,
+                settings: tenants::read_settings(row.tenant_id, &row.settings),
+                library: row.library.map(TenantLibrary::from),
+                erasures: row.erasures,
+                suspended: row.suspended_reason.map(Arc::from),
+            }),
+            secret_hash: row.secret_hash,
+            hashed_under: row.hashed_under,
+            // A scope that only a later release knows gives no right here.
+            scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+    };
+    Ok(look_up(db, FindKeys { prefix }).await?.into_iter().map(key).collect())
 }
 
 /// An API key that was used.

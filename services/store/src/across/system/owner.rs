@@ -81,7 +81,6 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
             library: row.library.map(TenantLibrary::from),
             erasures,
             suspended: None,
-            issuers: Vec::new(),
         },
         suspended: of_tenant.or(of_user),
         external_id,

@@ -6,8 +6,8 @@ use knowhow_domain::Result;
 
 use super::Principal;
 use crate::Database;
-use crate::credential::IssuerKeys;
-use crate::vault::gate::{GateState, KnownTenant};
+use crate::credential::{TokenId, api_key, peek};
+use crate::vault::gate::{Found, GateState, KnownTenant, Name, Origin};
 
 /// The deployment's own issuer, whose tokens may carry the role `operator`.
 #[derive(Clone)]
@@ -15,14 +15,6 @@ pub struct OperatorIssuer {
     /// `iss` of its tokens.
     pub iss: String,
     /// HS256 secret, at least 32 bytes.
-    pub secret: Vec<u8>,
-}
-
-/// What signs a development token.
-pub struct SigningIssuer {
-    pub iss: String,
-    pub audience: String,
-    /// HS256 secret.
     pub secret: Vec<u8>,
 }
 
@@ -50,25 +42,38 @@ impl Gate {
         self.admit(self.verify(None, bearer, on_behalf_of).await?).await
     }
 
+    /// Finds a tenant by its slug.
     pub(crate) async fn tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        if is_plausible(slug) { self.state.tenant(&self.db, slug).await } else { Ok(None) }
+        Ok(self.tenant_and_issuer(slug, "").await?.map(|found| found.tenant))
     }
 
-    /// The tenant as the database says it now.
+    /// Finds a tenant by its slug, with its issuer of that name.
+    pub(super) async fn tenant_and_issuer(&self, slug: &str, iss: &str) -> Result<Option<Found>> {
+        match origin(slug, iss) {
+            Some(origin) => self.state.tenant(&self.db, origin).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Reads a tenant from the database now.
     pub(crate) async fn fresh_tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        if is_plausible(slug) { self.state.fresh_tenant(&self.db, slug).await } else { Ok(None) }
+        let Some(origin) = origin(slug, "") else { return Ok(None) };
+        Ok(self.state.fresh_tenant(&self.db, origin).await?.map(|found| found.tenant))
     }
 
-    /// An issuer of the principal's tenant whose tokens this service can sign itself: the first with a shared secret.
-    pub fn find_signing_issuer(&self, operator: &Principal) -> Option<SigningIssuer> {
-        operator.tenant.issuers.iter().find_map(|issuer| match &issuer.keys {
-            IssuerKeys::Hs256 { secret } => Some(SigningIssuer {
-                iss: issuer.iss.clone(),
-                audience: issuer.audience.clone(),
-                secret: secret.clone(),
-            }),
-            IssuerKeys::Jwks { .. } => None,
-        })
+    /// Whether verifying a credential asks the database for nothing that a stranger made up: its key, or its tenant and issuer, were
+    /// found lately.
+    pub fn knows(&self, resource: Option<&str>, bearer: &str) -> bool {
+        if let Some((prefix, _)) = api_key::parse(bearer) {
+            return self.state.knows(&Name::Prefix(prefix.to_owned()));
+        }
+        if TokenId::of(bearer, resource).is_some_and(|id| self.state.tokens.get(id).is_some()) {
+            return true;
+        }
+        let Ok(peeked) = peek(bearer) else { return false };
+        // The signature of an operator's token is verified before its tenant is looked up.
+        self.is_operator_issuer(&peeked.iss)
+            || origin(&peeked.tid, &peeked.iss).is_some_and(|origin| self.state.knows(&Name::Origin(origin)))
     }
 
     /// Whether that `iss` is the deployment's own, which no tenant may register.
@@ -82,6 +87,12 @@ impl Gate {
     }
 }
 
-fn is_plausible(slug: &str) -> bool {
-    slug.len() <= 64 && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+/// The longest name of an issuer that can be registered, in bytes.
+const MOST_ISS: usize = 4 * 512;
+
+/// `None` for a slug or an issuer that cannot exist.
+fn origin(slug: &str, iss: &str) -> Option<Origin> {
+    let is_slug = slug.len() <= 64 && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let is_issuer = iss.len() <= MOST_ISS && !iss.contains('\0');
+    (is_slug && is_issuer).then(|| Origin { slug: slug.to_owned(), iss: iss.to_owned() })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use knowhow_domain::{KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
 
-use crate::credential::Claims;
+use crate::credential::{Claims, Issuer};
 use crate::vault::gate::KnownTenant;
 
 /// Whom a credential that is good stands for, before the database is asked for its user.
@@ -12,8 +12,8 @@ pub struct Bearer {
     pub(super) tenant: Arc<KnownTenant>,
     pub(super) external_id: Option<Arc<str>>,
     pub(super) key: Option<KeyId>,
-    /// Place of the token's issuer in the tenant's list.
-    pub(super) issuer: Option<usize>,
+    /// The token's issuer.
+    pub(super) issuer: Option<Arc<Issuer>>,
     pub(super) scopes: Scopes,
     pub(super) caller: Caller,
 }
@@ -89,8 +89,8 @@ impl Caller {
     }
 }
 
-/// The user of a token of the issuer at this place in the tenant's list.
-pub(super) fn by_claims(tenant: Arc<KnownTenant>, issuer: usize, claims: &Claims) -> Bearer {
+/// The user of a token of this issuer.
+pub(super) fn by_claims(tenant: Arc<KnownTenant>, issuer: Arc<Issuer>, claims: &Claims) -> Bearer {
     Bearer {
         tenant,
         issuer: Some(issuer),

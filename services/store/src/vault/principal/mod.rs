@@ -11,10 +11,11 @@ use std::sync::Arc;
 use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 use percent_encoding::percent_decode_str;
 
+use crate::credential::Issuer;
 use crate::vault::gate::{KnownTenant, TenantLibrary};
 use crate::vault::place::PlaceId;
 
-pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
+pub use authenticate::{Gate, OperatorIssuer};
 pub use bearer::Bearer;
 
 /// Who did something. What is stored names a user by id, so that a user who is erased is named nowhere.
@@ -40,8 +41,8 @@ pub struct Principal {
     scopes: Scopes,
     operator: bool,
     key: Option<KeyId>,
-    /// Place of the token's issuer in the tenant's list.
-    issuer: Option<usize>,
+    /// The token's issuer.
+    issuer: Option<Arc<Issuer>>,
     actor: Actor,
     starters_release: Option<Arc<[u8]>>,
     /// Erasures that the tenant was known to have had when this caller was recognised.
@@ -106,8 +107,7 @@ impl Principal {
 
     /// The `iss` of the token that calls.
     pub fn issuer(&self) -> Option<&str> {
-        let issuer = self.tenant.issuers.get(self.issuer?)?;
-        Some(&issuer.iss)
+        self.issuer.as_ref().map(|issuer| issuer.iss.as_str())
     }
 
     /// Which release of the starter skills the user was last seen with.

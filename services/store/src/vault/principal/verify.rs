@@ -11,7 +11,7 @@ use crate::across::refused::RefusedLogin;
 use crate::across::system::{self, KeyUse, Rehashed};
 use crate::credential::{Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::trail;
-use crate::vault::gate::{KnownKey, KnownTenant};
+use crate::vault::gate::{Found, KnownKey, KnownTenant};
 use crate::vault::place::{HOME, PlaceId};
 
 impl Gate {
@@ -46,7 +46,10 @@ impl Gate {
                 keys.and_then(|keys| keys.first().map(|key| key.tenant.clone()))
             }
             None => match peek(bearer) {
-                Ok(peeked) => self.tenant(&peeked.tid).await.ok().flatten(),
+                Ok(peeked) => {
+                    let found = self.tenant_and_issuer(&peeked.tid, &peeked.iss).await.ok().flatten();
+                    found.map(|found| found.tenant)
+                }
                 Err(_) => None,
             },
         };
@@ -103,22 +106,22 @@ impl Gate {
         }
         // Answers as for a wrong signature, so that a caller without a token cannot find out the names of tenants.
         let unknown = || Error::from(TokenError::Signature);
-        let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
-        let place = tenant.issuers.iter().position(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
-        let issuer = tenant.issuers.get(place).ok_or_else(unknown)?;
-        let verified = verify_at(resource, token, issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
-            // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
-            // answer that the keys are out of reach; the log tells the people who run the service.
-            TokenError::Algorithm
-            | TokenError::UnknownKey
-            | TokenError::WeakSecret
-            | TokenError::Malformed
-            | TokenError::Unavailable => unknown(),
-            after => after.into(),
-        })?;
-        let bearer = by_claims(tenant.clone(), place, &verified.claims);
+        let found = self.tenant_and_issuer(&peeked.tid, &peeked.iss).await?;
+        let (tenant, issuer) = found.and_then(|found| Some((found.tenant, found.issuer?))).ok_or_else(unknown)?;
+        let verified =
+            verify_at(resource, token, &issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
+                // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
+                // answer that the keys are out of reach; the log tells the people who run the service.
+                TokenError::Algorithm
+                | TokenError::UnknownKey
+                | TokenError::WeakSecret
+                | TokenError::Malformed
+                | TokenError::Unavailable => unknown(),
+                after => after.into(),
+            })?;
+        let bearer = by_claims(tenant, issuer.clone(), &verified.claims);
         if let Some(id) = id {
-            self.state.tokens.keep(id, verified, issuer);
+            self.state.tokens.keep(id, verified, &issuer);
         }
         Ok(bearer)
     }
@@ -126,14 +129,12 @@ impl Gate {
     /// Whose token this is, where it was verified before and would verify now; else `None`.
     async fn by_kept_token(&self, id: TokenId) -> Result<Option<Bearer>> {
         let Some(kept) = self.state.tokens.get(id) else { return Ok(None) };
-        let Some(tenant) = self.tenant(&kept.claims().tid).await? else { return Ok(None) };
-        let mut issuers = tenant.issuers.iter().enumerate();
-        let issuer = issuers.find(|(_, issuer)| issuer.iss == kept.claims().iss);
-        let Some((place, issuer)) = issuer else { return Ok(None) };
-        if !kept.is_good_for(issuer, &self.state.jwks).await {
+        let found = self.tenant_and_issuer(&kept.claims().tid, &kept.claims().iss).await?;
+        let Some(Found { tenant, issuer: Some(issuer) }) = found else { return Ok(None) };
+        if !kept.is_good_for(&issuer, &self.state.jwks).await {
             return Ok(None);
         }
-        Ok(Some(by_claims(tenant.clone(), place, kept.claims())))
+        Ok(Some(by_claims(tenant, issuer, kept.claims())))
     }
 
     async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Bearer> {

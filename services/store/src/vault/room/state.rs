@@ -16,11 +16,15 @@ const TENTHS: usize = 6;
 /// searches would starve as soon as turns alone keep the connections busy.
 const STEPS: u32 = 10;
 
+/// The part of a longer use by which the shortest one rises: one over this.
+const RISE: u32 = 16;
+
 pub(super) struct State {
     /// By [`Kind`].
     pub(super) connections: [Connections; 3],
     pub(super) waiting: Vec<Waiter>,
     pub(super) last: u64,
+    shortest_use: Option<Duration>,
 }
 
 pub(super) struct Connections {
@@ -66,6 +70,22 @@ pub(super) struct Asked {
 pub(super) struct Full;
 
 impl State {
+    pub(super) fn new(connections: [Connections; 3]) -> Self {
+        Self { connections, waiting: Vec::new(), last: 0, shortest_use: None }
+    }
+
+    /// Notes for how long a connection was used.
+    pub(super) fn note_use(&mut self, took: Duration) {
+        let shortest = self.shortest_use.unwrap_or(took);
+        // Rises slowly, so that a load that makes all uses long is not taken for a slow network.
+        self.shortest_use = Some(if took < shortest { took } else { shortest + (took - shortest) / RISE });
+    }
+
+    /// The time that a connection is used for at least: about a round trip of the network.
+    pub(super) fn shortest_use(&self) -> Duration {
+        self.shortest_use.unwrap_or_default()
+    }
+
     /// The one who has to leave for the newcomer, where the room is full: who is least urgent, else the newest of the tenant that has
     /// most of those who are as urgent.
     pub(super) fn make_room(&mut self, new: Asked, length: usize) -> Result<Option<Waiter>, Full> {
