@@ -30,7 +30,7 @@ static POOL: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
 });
 
 /// Makes this thread, which does nothing else from now on, less urgent than those that answer requests.
-pub(crate) fn yield_to_requests() {
+fn yield_to_requests() {
     // Linux keeps this for each thread. Elsewhere it would be the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(YIELDS) {
@@ -39,7 +39,7 @@ pub(crate) fn yield_to_requests() {
 }
 
 /// The line before one kind of dear work.
-pub(crate) struct Line {
+pub struct Line {
     what: &'static str,
     at_once: Arc<Semaphore>,
     tenants: Places<TenantId>,
@@ -47,7 +47,7 @@ pub(crate) struct Line {
 }
 
 /// A turn, over when it is dropped.
-pub(crate) struct Turn {
+pub struct Turn {
     _of_user: OwnedSemaphorePermit,
     _of_tenant: OwnedSemaphorePermit,
     _of_process: OwnedSemaphorePermit,
@@ -68,7 +68,7 @@ impl Line {
     }
 
     /// The same, with `of_tenant` of them for each tenant.
-    pub(crate) fn shared(what: &'static str, at_once: usize, of_tenant: usize) -> Self {
+    pub fn shared(what: &'static str, at_once: usize, of_tenant: usize) -> Self {
         Self {
             what,
             at_once: Arc::new(Semaphore::new(at_once)),
@@ -82,7 +82,7 @@ impl Line {
     ///
     /// # Errors
     /// `RateLimited` after ten seconds: others of the tenant, or of the process, were first all the while.
-    pub(crate) async fn turn(&self, principal: &Principal) -> Result<Turn> {
+    pub async fn turn(&self, principal: &Principal) -> Result<Turn> {
         self.turn_of(principal.tenant(), principal.user()?).await
     }
 

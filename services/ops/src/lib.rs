@@ -41,7 +41,8 @@ pub mod summarize;
 mod webhooks;
 
 pub use answers::SkillPage;
-pub use app::{App, readiness};
+pub use app::{App, Readiness};
+pub use dear::{Line, Turn};
 
 use app::compute;
 pub use asker::{Asker, Asking};

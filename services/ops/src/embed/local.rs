@@ -12,7 +12,6 @@ use knowhow_telemetry::metrics::{self, Asked, Model};
 
 use super::queue::{Batch, Queue, QueuedText};
 use super::{EmbedError, Embedder, Vectors};
-use crate::dear::yield_to_requests;
 use crate::remote::within;
 use crate::{Asker, Asking, Priority};
 
@@ -125,7 +124,7 @@ impl Drop for LocalEmbedder {
 }
 
 fn work(encoder: &Encoder, queue: &Queue) {
-    yield_to_requests();
+    // As urgent as the threads that answer requests: behind a flood of cheap ones, a turn would wait long for its vector.
     while let Some(batch) = queue.next() {
         run_in_turn(encoder, queue, batch);
     }

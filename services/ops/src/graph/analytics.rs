@@ -1,5 +1,7 @@
 //! Analytics: which skills are used and how that turns out, which are not used, and which are in trouble.
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use knowhow_domain::graph::Outcomes;
 use knowhow_domain::{Error, Result, Scope};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
+use crate::dear::Line;
 use crate::page;
 
 /// Which figures.
@@ -114,10 +117,14 @@ const TROUBLE: f32 = 0.5;
 /// Uses of days before are removed after some time, and one user's figures of a year are some 100,000 rows.
 const MOST_DAYS: u64 = 365;
 
+/// Analyses at work in a process: Postgres may read 100,000 rows for one.
+const AT_ONCE: usize = 2;
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("analyses of this tenant", AT_ONCE));
+
 /// What became of the user's skills since a day.
 ///
 /// # Errors
-/// `Malformed` for a day or limit that cannot be.
+/// `Malformed` for a day or limit that cannot be; `RateLimited` if too many wait.
 pub async fn analyse_skills(ctx: &Ctx, query: &AnalyseSkills) -> Result<SkillAnalytics> {
     ctx.principal.require(Scope::SkillsRead)?;
     let limit = page::limit(query.limit)?;
@@ -128,6 +135,7 @@ pub async fn analyse_skills(ctx: &Ctx, query: &AnalyseSkills) -> Result<SkillAna
         let (first, last) = (before(MOST_DAYS), today);
         return Err(Error::Malformed(format!("since must be a day from {first} to {last}, is {since}")));
     }
+    let _turn = LINE.turn(&ctx.principal).await?;
     let figures = analytics::list_figures(&ctx.app.db, &ctx.principal, since).await?;
     let stale_before = ctx.now() - chrono::TimeDelta::days(STALE_DAYS as i64);
     Ok(SkillAnalytics::of(&figures, since, stale_before).within(limit))

@@ -3,6 +3,7 @@
 mod walk;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use knowhow_domain::graph::{EntityKind, RelationSource, RelationType};
 use knowhow_domain::{EntityId, Error, Result, Scope};
@@ -13,6 +14,12 @@ use utoipa::{IntoParams, ToSchema};
 use self::walk::Walk;
 use super::knowledge::standing_of;
 use crate::Ctx;
+use crate::dear::Line;
+
+/// Graphs that a process reads at once, and those of one tenant among them.
+const AT_ONCE: usize = 4;
+const OF_TENANT: usize = 2;
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::shared("graphs of this tenant", AT_ONCE, OF_TENANT));
 
 /// Which part of the graph.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -109,13 +116,15 @@ const OF_EACH: i64 = 200;
 /// The part of the graph around something.
 ///
 /// # Errors
-/// `NotFound` for a skill or entity that is not there; `Malformed` for a depth or type that cannot be.
+/// `NotFound` for a skill or entity that is not there; `Malformed` for a depth or type that cannot be; `RateLimited` if too many
+/// wait.
 pub async fn look_around(ctx: &Ctx, query: &LookAround) -> Result<Graph> {
     ctx.principal.require(Scope::SkillsRead)?;
     let depth = query.depth.unwrap_or(1);
     if !(1..=2).contains(&depth) {
         return Err(Error::Malformed(format!("depth must be 1 or 2, is {depth}")));
     }
+    let _turn = LINE.turn(&ctx.principal).await?;
     let (types, with_memories) = read_types(query.types.as_deref())?;
     let with_memories = with_memories && ctx.principal.require(Scope::Memories).is_ok();
     let mut walk = Walk { nodes: HashSet::new(), edges: HashMap::new(), cut: false };

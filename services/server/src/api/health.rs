@@ -52,7 +52,7 @@ pub(super) async fn check_health() -> HttpResponse {
 
 /// Can it serve? Looks at the database, its migrations and the models
 ///
-/// The database answers, with the schema this binary needs
+/// The database answers, with the schema this binary needs. It is asked at most once a second
 #[utoipa::path(
     operation_id = "check_readiness",
     tag = "health",
@@ -64,19 +64,16 @@ pub(super) async fn check_health() -> HttpResponse {
 )]
 #[get("/readyz")]
 pub(super) async fn check_readiness(app: Data<App>, drain: Data<Drain>) -> HttpResponse {
-    match readiness(&app, drain.has_begun()).await {
-        Ok(()) => {
+    let problem = match drain.has_begun() {
+        true => Some("the process is stopping; ask another one".to_owned()),
+        false => app.readiness.problem(&app).await,
+    };
+    match problem {
+        None => {
             let Health { status, version } = OK;
             json(StatusCode::OK, &Readiness { status, version, models: app.models.status() })
         }
-        // No request was refused: whoever probes is told, and no metric counts it.
-        Err(error) => ApiError::from(error).uncounted(),
+        // Nothing was refused to a caller, so no metric counts it.
+        Some(problem) => ApiError::from(Error::Unavailable(problem)).uncounted(),
     }
-}
-
-async fn readiness(app: &App, is_stopping: bool) -> Result<(), Error> {
-    if is_stopping {
-        return Err(Error::Unavailable("the process is stopping; ask another one".into()));
-    }
-    knowhow_ops::readiness(app).await?.map_or(Ok(()), |reason| Err(Error::Unavailable(reason)))
 }

@@ -58,6 +58,7 @@ pub(super) fn app_over(config: &Config, db: Database) -> Result<App> {
         at_once: Arc::default(),
         snapshots: Arc::default(),
         full_users: Arc::default(),
+        readiness: Arc::default(),
         webhooks: Arc::new(Webhooks::new(config.private_webhooks)?),
         snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
     })

@@ -18,6 +18,9 @@ use super::{Lease, Shared};
 /// JSON may spell a byte as six characters, so this is what the largest skill can need.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
 
+/// The bytes of a request's body, once it has come.
+pub(super) struct BodyBytes(pub(super) usize);
+
 /// Ends when a reader of the request's body is done, or has given up.
 pub(super) struct Arrival(oneshot::Receiver<()>);
 
@@ -70,6 +73,7 @@ async fn read_whole(request: &HttpRequest, mut payload: Payload, limit: usize) -
     };
     let bytes = in_time(request, reading).await?;
     lease.keep(request);
+    request.extensions_mut().insert(BodyBytes(bytes.len()));
     Ok(bytes)
 }
 

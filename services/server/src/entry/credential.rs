@@ -14,7 +14,7 @@ use knowhow_store::Bearer;
 
 use super::client::counted_address;
 use super::query_token::{HINT, has_token};
-use super::{Shared, request_id};
+use super::{Shared, request_id, strangers};
 
 const SESSION: &str = "knowhow-session";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -49,10 +49,12 @@ pub async fn enter(
     };
     let user = single(request.headers(), "knowhow-user");
     let named = user.as_ref().ok().copied().flatten();
+    shared.strangers.wait_to_look_up(request, || app.gate.knows(resource, token)).await?;
     let bearer = app.gate.verify(resource, token, named).await.map_err(|error| match error {
         Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
         other => other,
     })?;
+    strangers::note_recognised(request);
     shared.rates.count(request, &bearer).await?;
     allows(&bearer)?;
     user?;

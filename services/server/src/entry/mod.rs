@@ -14,6 +14,7 @@ mod request_id;
 mod request_line;
 mod shared_rates;
 mod standing;
+mod strangers;
 mod urgency;
 
 pub use at_work::{AtWork, begin_work};
@@ -28,6 +29,7 @@ pub use rates::{Defaults, Rates};
 pub use request_id::{current as current_request_id, identify, note, note_caller};
 pub use request_line::REQUESTS;
 pub use shared_rates::{Redis, SharedRates};
+pub use strangers::{Strangers, pace_strangers};
 
 use std::time::Duration;
 
@@ -41,6 +43,8 @@ pub struct Shared {
     pub refusals: Refusals,
     pub bodies: Bodies,
     pub rates: Rates,
+    /// Requests without a recognised caller.
+    pub strangers: Strangers,
     /// Requests of one user at once.
     pub at_work: AtWork,
 }

@@ -15,7 +15,7 @@ use knowhow_telemetry::trace::{self, Parent, Whole};
 use uuid::Uuid;
 
 use super::drain::close_while_draining;
-use super::request_line::{Line, Told};
+use super::request_line::{Line, Told, is_probe};
 use super::{client_of, standing, urgency};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -72,7 +72,7 @@ pub async fn identify<B: MessageBody>(
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
     let id = new_id();
     let parent = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(Parent::read);
-    let span = if Line::is_of_probe(&request) { None } else { Whole::request(parent.as_ref()) };
+    let span = if is_probe(request.path()) { None } else { Whole::request(parent.as_ref()) };
     // A probe has no span, and its sender's trace goes on nevertheless.
     let own = match &span {
         Some(span) => Some(span.traceparent()),

@@ -40,12 +40,12 @@ pub(super) struct Told<'a> {
     pub(super) span: Option<&'a Whole>,
 }
 
-impl Line {
-    /// Whether the request is one that orchestrators send all the time, which has no span.
-    pub(super) fn is_of_probe(request: &ServiceRequest) -> bool {
-        PROBES.contains(&request.path())
-    }
+/// Whether a path is one that orchestrators ask all the time.
+pub(super) fn is_probe(path: &str) -> bool {
+    PROBES.contains(&path)
+}
 
+impl Line {
     pub(super) fn of(request: &mut ServiceRequest) -> Self {
         Self {
             method: request.method().to_string(),

@@ -17,14 +17,16 @@ use knowhow_domain::{Error, Limits};
 use knowhow_ops::follow_up::AtOnce;
 use knowhow_ops::sessions::FullUsers;
 use knowhow_ops::snapshots::KnownSnapshots;
-use knowhow_ops::{App, Library, Webhooks};
+use knowhow_ops::{App, Library, Readiness, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, OFTEN_RUN};
 
 use super::certificate::Files;
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{AtWork, Bodies, Drain, Proxies, Rates, Redis, Refusals, Shared, SharedRates, identify};
+use crate::entry::{
+    AtWork, Bodies, Drain, Proxies, Rates, Redis, Refusals, Shared, SharedRates, Strangers, identify, pace_strangers,
+};
 use crate::http::ApiError;
 use crate::http::authorize::authorize;
 use crate::http::operations::Operations;
@@ -58,12 +60,13 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let drain = Data::<Drain>::default();
     let draining = drain.clone();
-    let shared = Data::new(shared(config, database.acquire_timeout)?);
+    let shared = Data::new(shared(config)?);
     let catalogues = Arc::new(config.catalogues());
     let library = Arc::<Library>::default();
     let at_once = Arc::<AtOnce>::default();
     let snapshots = Arc::<KnownSnapshots>::default();
     let full_users = Arc::<FullUsers>::default();
+    let readiness = Arc::<Readiness>::default();
     let webhooks = Arc::new(Webhooks::new(config.private_webhooks)?);
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
@@ -90,6 +93,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
             at_once: at_once.clone(),
             snapshots: snapshots.clone(),
             full_users: full_users.clone(),
+            readiness: readiness.clone(),
             webhooks: webhooks.clone(),
             snapshot_lifetime,
         };
@@ -111,6 +115,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
             .default_service(web::to(unmatched))
             .wrap(from_fn(authorize))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
+            .wrap(from_fn(pace_strangers))
             .wrap(from_fn(identify))
     })
     .disable_signals()
@@ -138,7 +143,7 @@ fn share_rates(routes: &mut web::ServiceConfig, redis: Option<&Redis>) {
 }
 
 /// What all threads know of the requests and callers of the moment.
-fn shared(config: &Config, patience: Duration) -> Result<Shared> {
+fn shared(config: &Config) -> Result<Shared> {
     if config.body_memory_mb < LEAST_BODY_MEMORY_MB {
         bail!(
             "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller has a third, and an import 24 MiB"
@@ -150,7 +155,8 @@ fn shared(config: &Config, patience: Duration) -> Result<Shared> {
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
         rates: Rates::new(config.rates()?),
-        at_work: AtWork::new(patience),
+        strangers: Strangers::default(),
+        at_work: AtWork::default(),
     })
 }
 

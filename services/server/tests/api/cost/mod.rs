@@ -1,6 +1,7 @@
 //! What requests cost: the CPU time and the memory of the service's process, and what another tenant's user feels beside
 //! them. These tests take minutes and want the machine for themselves, so `make test` leaves them out: `make test-cost`.
 
+mod attacks;
 mod bodies;
 mod bounds;
 mod diffs;

@@ -10,4 +10,5 @@ mod order;
 mod proxies;
 mod query_tokens;
 mod rates;
+mod strangers;
 mod tokens;

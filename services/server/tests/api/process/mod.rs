@@ -6,6 +6,7 @@ pub mod background;
 mod concurrency;
 mod crowded;
 mod directed;
+mod distant;
 pub mod dreams;
 mod dreams_canaries;
 mod dreams_course;
