@@ -3,10 +3,9 @@
 
 mod spans;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
 use super::print::{self, Dialect};
 use super::yaml::{self, Node, Shape, Style};
+use crate::diff::{self, Change};
 use crate::lines;
 pub(super) use spans::value_range;
 use spans::{colon_after, column, value_end};
@@ -135,19 +134,13 @@ fn replace(text: &str, parent: &Node, at: usize, value: &Node) -> Option<String>
 
 /// Changes a block list item by item, so that comments between items stay.
 fn replace_items(text: &str, from: &[Node], to: &[Node]) -> Option<String> {
-    let texts =
-        |nodes: &[Node]| -> Option<Vec<String>> { nodes.iter().map(|n| n.as_text().map(str::to_owned)).collect() };
     let (old, new) = (texts(from)?, texts(to)?);
     let places: Vec<_> = from.iter().map(|item| item_lines(text, item)).collect::<Option<_>>()?;
     let first = from.first()?.span.start;
     let dash = &text[lines::start_of(text, first)..first];
     let ending = lines::ending(text);
     let mut out = text.to_owned();
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new).iter().rev() {
-        if matches!(op, DiffOp::Equal { .. }) {
-            continue;
-        }
-        let (gone, come) = (op.old_range(), op.new_range());
+    for Change { old: gone, new: come } in diff::changes(&old, &new).into_iter().rev() {
         let added: String =
             to[come].iter().map(|item| format!("{dash}{}{ending}", print::inline(item, Dialect::Strict))).collect();
         let place = match gone.clone().last() {
@@ -158,6 +151,10 @@ fn replace_items(text: &str, from: &[Node], to: &[Node]) -> Option<String> {
         out.replace_range(place, &added);
     }
     Some(out)
+}
+
+fn texts(nodes: &[Node]) -> Option<Vec<&str>> {
+    nodes.iter().map(Node::as_text).collect()
 }
 
 /// The lines of a list item that is alone on them: `- item`.

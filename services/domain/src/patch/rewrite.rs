@@ -1,13 +1,10 @@
 //! The text that takes the place of a tolerantly found block of lines.
 
-use std::ops::Range;
-
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
 use super::fold::line_key;
 use super::indent::{Indents, indent_of};
 use super::work::Work;
 use super::{Match, Strategy, tokens};
+use crate::diff::{self, Change, Step};
 use crate::lines::{self, Line};
 
 /// Largest product of line counts that is compared; beyond it all lines between count as changed.
@@ -62,12 +59,12 @@ impl Block<'_> {
         let indents = Indents::new(pairs.iter().map(|(old, file)| (indent_of(old), indent_of(file))));
         let ending = self.ending();
         let mut out: Vec<(String, &str)> = Vec::with_capacity(new.len());
-        for op in diff(&old, &new, self.work) {
-            for (step, index) in op.new_range().enumerate() {
-                let at = op.old_range().start + step;
-                let partner = (at < op.old_range().end).then_some(at);
-                out.push(match (op, partner) {
-                    (DiffOp::Equal { .. }, Some(at)) => (file[at].to_owned(), self.ending_of(at).unwrap_or(ending)),
+        for Step { change, is_equal } in steps(&old, &new, self.work) {
+            for (step, index) in change.new.enumerate() {
+                let at = change.old.start + step;
+                let partner = (at < change.old.end).then_some(at);
+                out.push(match (is_equal, partner) {
+                    (true, Some(at)) => (file[at].to_owned(), self.ending_of(at).unwrap_or(ending)),
                     (_, Some(at)) => {
                         let line = ChangedLine { old: old[at], new: new[index], file: file[at] };
                         (self.changed(&indents, line), ending)
@@ -147,18 +144,19 @@ pub(super) fn texts(text: &str) -> Vec<&str> {
     lines::split(text).iter().map(|line| &text[line.text()]).collect()
 }
 
-fn diff(old: &[&str], new: &[&str], work: &Work) -> Vec<DiffOp> {
+fn steps(old: &[&str], new: &[&str], work: &Work) -> Vec<Step> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_middle, new_middle): (Range<usize>, Range<usize>) = (head..old.len() - tail, head..new.len() - tail);
+    let middle = Change { old: head..old.len() - tail, new: head..new.len() - tail };
     work.spend(PER_BLOCK + PER_LINE * (old.len() + new.len()));
-    if old_middle.len() * new_middle.len() <= WORK {
-        work.spend(old_middle.len() * new_middle.len() / 2);
-        return capture_diff_slices(Algorithm::Myers, old, new);
+    if middle.old.len() * middle.new.len() <= WORK {
+        work.spend(middle.old.len() * middle.new.len() / 2);
+        return diff::steps(old, new);
     }
+    let end = Change { old: middle.old.end..old.len(), new: middle.new.end..new.len() };
     vec![
-        DiffOp::Equal { old_index: 0, new_index: 0, len: head },
-        DiffOp::Replace { old_index: head, old_len: old_middle.len(), new_index: head, new_len: new_middle.len() },
-        DiffOp::Equal { old_index: old_middle.end, new_index: new_middle.end, len: tail },
+        Step { change: Change { old: 0..head, new: 0..head }, is_equal: true },
+        Step { change: middle, is_equal: false },
+        Step { change: end, is_equal: true },
     ]
 }

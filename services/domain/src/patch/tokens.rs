@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
 use super::Strategy;
 use super::fold::Folded;
 use super::work::Work;
+use crate::diff::{self, Step};
 
 /// Largest product of token counts that is compared; beyond it the replacement is taken as it is.
 const WORK: usize = 1_000_000;
@@ -21,20 +20,19 @@ pub(super) fn merge(old: &str, new: &str, file: &str, work: &Work) -> String {
     let (here, there) = (Folded::new(old, Strategy::Unicode), Folded::new(file, Strategy::Unicode));
     let offset = here.text.len() - here.text.trim_start().len();
     let skipped = there.text.len() - there.text.trim_start().len();
-    let texts = |text: &str, tokens: &[Range<usize>]| -> Vec<String> {
-        tokens.iter().map(|t| text[t.clone()].to_owned()).collect()
-    };
+    let old_tokens: Vec<&str> = before.iter().map(|token| &old[token.clone()]).collect();
+    let new_tokens: Vec<&str> = after.iter().map(|token| &new[token.clone()]).collect();
     let mut out = String::with_capacity(new.len());
-    for op in capture_diff_slices(Algorithm::Myers, &texts(old, &before), &texts(new, &after)) {
-        for (step, index) in op.new_range().enumerate() {
-            let own = match op {
-                DiffOp::Equal { old_index, .. } => {
-                    let folded = here.range_of(before[old_index + step].clone());
+    for Step { change, is_equal } in diff::steps(&old_tokens, &new_tokens) {
+        for (step, index) in change.new.enumerate() {
+            let own = match is_equal {
+                true => {
+                    let folded = here.range_of(before[change.old.start + step].clone());
                     let shifted =
                         (folded.start + skipped).checked_sub(offset)..(folded.end + skipped).checked_sub(offset);
                     shifted.start.zip(shifted.end).and_then(|(start, end)| there.original(start..end))
                 }
-                _ => None,
+                false => None,
             };
             out.push_str(own.map_or(&new[after[index].clone()], |range| &file[range]));
         }

@@ -6,7 +6,6 @@ use knowhow_domain::{DreamId, Error, Limits, Result, Scope, SkillDocument, diff}
 use knowhow_store::dreams::{self, RunDetail, StoredOp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
-use std::time::{Duration, Instant};
 use utoipa::{IntoParams, ToSchema};
 
 use super::journal::{self, Step};
@@ -153,9 +152,6 @@ struct Texts {
     after: String,
 }
 
-/// How long one comparison may take before it becomes coarser.
-const TIME: Duration = Duration::from_millis(50);
-
 impl Texts {
     fn of(step: &Step) -> Self {
         match step {
@@ -173,7 +169,7 @@ impl Texts {
         let (from, to) = (format!("{}/SKILL.md\tbefore", self.name), format!("{}/SKILL.md\tafter", self.name));
         let (from, to) =
             (diff::Side { label: &from, text: &self.before }, diff::Side { label: &to, text: &self.after });
-        show_invisible(&diff::unified(from, to, Instant::now() + TIME))
+        show_invisible(&diff::unified(from, to))
     }
 }
 

@@ -5,7 +5,7 @@ mod offer;
 
 use chrono::TimeDelta;
 use knowhow_domain::dream::{OpOutcome, Operation, RunState, Undone, rest_keys};
-use knowhow_domain::{ChangeKind, DreamId, Error, Result, SkillDocument, SkillName, Source, manifest};
+use knowhow_domain::{ChangeKind, DreamId, Error, Result, SkillDocument, SkillName, Source, diff, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::dreams::{self, Ended, OpState, Returned, StoredOp};
 use knowhow_store::skills::{self, Locked, SkillKey};
@@ -221,7 +221,7 @@ async fn put_back(ctx: &Ctx, tx: &mut WriteTx, changed: &Changed, is_merge: bool
         return Ok(TakenBack::of(Undone::Kept, Some(format!("'{name}' was changed since, and stays as it is"))));
     }
     let (base, ours, theirs) = (changed.after.clone(), current.skill.document.clone(), changed.before.clone());
-    let merged = compute(move || Ok(diffy::merge(&base, &ours, &theirs).ok())).await?;
+    let merged = compute(move || Ok(diff::merge(&base, &ours, &theirs).ok())).await?;
     let limits = ctx.app.limits.with_unbounded_body();
     let merged = merged.filter(|text| SkillDocument::parse_named(text, &limits).is_ok());
     match merged {

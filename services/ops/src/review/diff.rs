@@ -1,6 +1,5 @@
 //! What a submission changes, as a reviewer reads it.
 
-use knowhow_domain::invisible::show_invisible;
 use knowhow_domain::{Result, SubmissionId, SubmissionKind};
 use knowhow_store::submissions::{self, Undecided};
 use knowhow_store::{WriteTx, library, offers, versions};
@@ -29,7 +28,7 @@ pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, Stri
     let new = Proposal { state, files: &proposed.files };
     let compared = compare_proposal(&mut tx, old, new).await?;
     tx.commit().await?;
-    let diff = compute(move || Ok(show_invisible(&compared.compare().text))).await?;
+    let diff = compute(move || Ok(compared.compare().text)).await?;
     Ok((proposed, diff))
 }
 

@@ -3,7 +3,7 @@
 
 use knowhow_domain::{
     ChangeKind, Check, CheckStep, Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionId,
-    SubmissionKind, manifest,
+    SubmissionKind, diff, manifest,
 };
 use knowhow_store::WriteTx;
 use knowhow_store::offers::{self, Offered, Outdated};
@@ -83,7 +83,7 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
     let limits = ctx.app.limits.with_unbounded_body();
     compute(move || {
         let name = SkillName::parse(&outdated.name)?;
-        let merged = diffy::merge(&outdated.base, &outdated.own, &outdated.newer).ok();
+        let merged = diff::merge(&outdated.base, &outdated.own, &outdated.newer).ok();
         // Lines of a frontmatter may merge into none.
         let merged = merged.and_then(|text| SkillDocument::parse_named(&text, &limits).ok());
         let base = outdated.own_digest;
@@ -104,7 +104,7 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
 
 /// Both texts with marks around what does not fit together, for whoever decides.
 pub(super) fn show_conflict(base: &str, own: &str, newer: &str) -> String {
-    diffy::merge(base, own, newer).unwrap_or_else(|marked| marked)
+    diff::merge(base, own, newer).unwrap_or_else(|conflict| conflict.marked)
 }
 
 /// A text for the skill as it was read.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use knowhow_domain::{
     Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionId, SubmissionKind,
-    SubmissionState,
+    SubmissionState, diff,
 };
 use knowhow_store::skills::Locked;
 use knowhow_store::submissions::{self, Undecided};
@@ -117,9 +117,9 @@ impl SkillChange for Rebased {
     }
 }
 
-/// Both changes of a text, by diff3.
+/// Both changes of a text.
 fn merge(base: &str, current: &str, proposed: &str) -> Result<String> {
-    diffy::merge(base, current, proposed).map_err(|_| {
+    diff::merge(base, current, proposed).map_err(|_| {
         let detail = "the skill and the proposal changed the same lines of SKILL.md; propose the change again on the current \
                       version";
         Error::Conflict { code: "merge-conflict", detail: detail.into() }

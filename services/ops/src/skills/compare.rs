@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::diff::{self, Side};
+use knowhow_domain::invisible::show_invisible;
 use knowhow_domain::pause::pause;
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, manifest};
 use knowhow_store::WriteTx;
@@ -25,10 +26,10 @@ use crate::dear::{self, Line};
 const READ_BYTES: u64 = 4 * 1024 * 1024;
 /// Longest answer over all files, in bytes, beside one line for each file that is left out.
 const ANSWER_BYTES: usize = 1024 * 1024;
-/// How long the files of one request are compared in all, beyond small ones. Past it a diff is coarser or left out.
+/// How long the files of one request are compared in all. Past it large ones are left out.
 const TIME: Duration = Duration::from_millis(100);
-/// How much of that one file may take.
-const TIME_OF_ONE: Duration = Duration::from_millis(25);
+/// Size of both texts of a file, in bytes, up to which it is compared however long the others took.
+const SMALL: usize = 16 * 1024;
 const AT_ONCE: usize = 2;
 
 const DOCUMENT: &str = "SKILL.md";
@@ -56,7 +57,8 @@ pub struct Diff {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
-    /// A unified diff of each file that differs; a line that says so for a binary file, and for one that is left out.
+    /// A unified diff of each file that differs, with invisible characters as their code points; a line that says so for a binary
+    /// file, and for one that is left out.
     pub text: String,
     /// How many files that differ are left out.
     pub left_out: usize,
@@ -150,7 +152,7 @@ impl Pair {
         let mut compared = Compared { text: String::new(), left_out: 0 };
         let documents = Texts { old: &self.old.document, new: &self.new.document };
         // SKILL.md always comes: its size has a limit of its own.
-        compared.text.push_str(&self.unified(DOCUMENT, documents, deadline));
+        compared.text.push_str(&self.unified(DOCUMENT, documents));
         for file in &self.changed {
             pause();
             match self.file(file, deadline) {
@@ -175,22 +177,20 @@ impl Pair {
         let (old, new) = (side(&file.old)?, side(&file.new)?);
         match (std::str::from_utf8(old), std::str::from_utf8(new)) {
             (Ok(old), Ok(new)) => {
-                let now = Instant::now();
-                let is_late = !self.is_one && now > deadline;
-                let until = if self.is_one { deadline } else { deadline.min(now + TIME_OF_ONE) };
-                (!is_late || diff::is_small(old, new)).then(|| self.unified(&file.path, Texts { old, new }, until))
+                let is_compared = self.is_one || old.len() + new.len() <= SMALL || Instant::now() <= deadline;
+                is_compared.then(|| self.unified(&file.path, Texts { old, new }))
             }
             _ => Some(format!("Binary files {} and {} differ\n", self.label(&file.path).0, self.label(&file.path).1)),
         }
     }
 
-    /// The diff of two texts, coarser past the deadline.
-    fn unified(&self, path: &str, texts: Texts<'_>, deadline: Instant) -> String {
+    fn unified(&self, path: &str, texts: Texts<'_>) -> String {
         let (from, to) = self.label(path);
-        diff::unified(Side { label: &from, text: texts.old }, Side { label: &to, text: texts.new }, deadline)
+        show_invisible(&diff::unified(Side { label: &from, text: texts.old }, Side { label: &to, text: texts.new }))
     }
 
     fn label(&self, path: &str) -> (String, String) {
+        let path = show_invisible(path);
         (format!("{path}\t{}", self.old.label), format!("{path}\t{}", self.new.label))
     }
 
@@ -203,7 +203,7 @@ impl Pair {
             text,
             "Files {from} and {to} differ, {before} to {after} bytes: left out, as the whole diff is too large; ask for it with \
              path={}",
-            file.path
+            show_invisible(&file.path)
         );
     }
 }

@@ -8,7 +8,9 @@ use super::neighbour::hold_beside;
 use super::{at_most, cpu_of};
 use crate::callers::{Caller, World};
 use crate::exchange::zip;
+use crate::reviewing::{WHY, saying};
 use crate::service::{Service, keeper};
+use crate::talk::Talk;
 
 const FILES: usize = 64;
 const LINES: u64 = 12_000;
@@ -60,4 +62,27 @@ async fn a_neighbour_does_not_feel_diffs() {
     rewritten(&world.bob).await;
     let users = [world.alice.clone(), world.bob.clone()];
     hold_beside(&service, "diffs of 64 files", move |n| users[n % 2].get("/v1/skills/p/diff")).await;
+}
+
+/// A body of lines that are on both sides, and nowhere in the same order.
+fn hostile_body(factor: usize) -> String {
+    (0..40_000_usize).map(|n| format!("{}\n", n * factor % 10_007)).collect()
+}
+
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn a_rebase_of_hostile_texts_is_bounded() {
+    let service = Service::start(&[]);
+    let World { alice, admin, .. } = &World::at(&service, keeper(), json!({"starter_skills": false})).await;
+    let text = |factor: usize| saying("mail", &hostile_body(factor));
+    alice.create(text(7_919)).await;
+    let talk = Talk::tainted(alice).await;
+    let held = alice.send(reqwest::Method::POST, "/v1/skills").header("Knowhow-Session", &talk.id);
+    let waiting = held.json(&text(104_729)).await.ok(202);
+    alice.post("/v1/skills", text(6_101)).await.ok(200);
+    let path = format!("/v1/submissions/{}/rebase", waiting["id"].as_str().unwrap());
+    let rebase = admin.send(reqwest::Method::POST, &path).header("Knowhow-Reason", WHY);
+    let (answer, spent) = cpu_of(&service, "a rebase of hostile texts", rebase).await;
+    answer.refused(409, "merge-conflict");
+    at_most(spent, 300);
 }
