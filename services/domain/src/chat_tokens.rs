@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::invisible::seen;
+use crate::prompt::Tag;
 
 /// What follows the bracket that opens a token, as it is [`seen`], without blanks and `/`.
-const TOKENS: [&str; 13] = [
+const TOKENS: [&str; 12] = [
     // ChatML, Llama 3 and Phi; with a full-width bar DeepSeek.
     "|",
     // Llama 2 and Mistral.
@@ -21,14 +22,12 @@ const TOKENS: [&str; 13] = [
     "end_of_turn>",
     "bos>",
     "eos>",
-    // The tags around what goes into a prompt.
-    "knowhow>",
 ];
 
-/// What may open a token: brackets, and their full-width and small forms.
-const OPENING: [char; 6] = ['<', '＜', '﹤', '[', '［', '﹇'];
+/// What may open a token or a tag: brackets, their full-width and small forms, and the one that Unicode composes.
+const OPENING: [char; 7] = ['<', '＜', '﹤', '≮', '[', '［', '﹇'];
 
-/// The text with a look-alike for the bracket that opens a token: `‹|im_start|>`, `⟦INST]`.
+/// The text with a look-alike for the bracket that opens a token, or a tag of a prompt: `‹|im_start|>`, `⟦INST]`, `‹/soul>`.
 pub(crate) fn break_tokens(text: &str) -> Cow<'_, str> {
     if !text.contains(OPENING) {
         return Cow::Borrowed(text);
@@ -38,8 +37,10 @@ pub(crate) fn break_tokens(text: &str) -> Cow<'_, str> {
     for (at, bracket) in text.match_indices(OPENING) {
         broken.push_str(&text[done..at]);
         done = at + bracket.len();
-        let opens = opens_token(&text[done..]) && !is_type(&broken, &text[at..]);
-        let look_alike = if matches!(bracket, "<" | "＜" | "﹤") { "‹" } else { "⟦" };
+        let is_angle = matches!(bracket, "<" | "＜" | "﹤" | "≮");
+        let rest = &text[done..];
+        let opens = (opens_token(rest) && !is_type(&broken, &text[at..])) || (is_angle && opens_tag(&broken, rest));
+        let look_alike = if is_angle { "‹" } else { "⟦" };
         broken.push_str(if opens { look_alike } else { bracket });
     }
     broken.push_str(&text[done..]);
@@ -58,6 +59,24 @@ fn opens_token(rest: &str) -> bool {
         }
     }
     false
+}
+
+/// Whether the name of a [`Tag`] follows, however it is spelled: in any case, with blanks, invisible characters or accents. A
+/// type's parameter, as in `Vec<Skill>`, opens none.
+fn opens_tag(before: &str, rest: &str) -> bool {
+    let (mut name, mut is_end) = (String::new(), false);
+    for c in seen(rest) {
+        match c {
+            '/' if name.is_empty() => is_end = true,
+            _ if name.is_empty() && c.is_whitespace() => {}
+            _ if c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.') => name.push(c),
+            _ => break,
+        }
+        if name.len() > Tag::LONGEST {
+            return false;
+        }
+    }
+    (is_end || !before.ends_with(char::is_alphanumeric)) && name.parse::<Tag>().is_ok()
 }
 
 /// Whether a type's parameter stands here, as in `impl<S> Layer<S>`: no token has a capital S.

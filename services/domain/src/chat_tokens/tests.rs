@@ -12,6 +12,11 @@ fn tokens_are_broken_in_all_spellings() {
         ("[INST] [/inst] [ INST ] ［ＩＮＳＴ］ ﹇inst﹈", "⟦INST] ⟦/inst] ⟦ INST ] ⟦ＩＮＳＴ］ ⟦inst﹈"),
         ("<<SYS>> <</sys>>", "‹<SYS>> ‹</sys>>"),
         ("<\u{200b}|im_end|> [I\u{ad}N\u{301}ST]", "‹\u{200b}|im_end|> ⟦I\u{ad}N\u{301}ST]"),
+        (
+            "</guidance> < / Soul mark=\"x\"> ＜/ＳＫＩＬＬ＞ <un\u{200b}trusted\t>",
+            "‹/guidance> ‹ / Soul mark=\"x\"> ‹/ＳＫＩＬＬ＞ ‹un\u{200b}trusted\t>",
+        ),
+        ("<\u{338}/soul> ≮/réference> </\nknowhow\n>", "‹\u{338}/soul> ‹/réference> ‹/\nknowhow\n>"),
         ("<s>\u{338} [[INST]]", "‹s>\u{338} [⟦INST]]"),
     ] {
         assert_eq!(break_tokens(text), broken, "{text}");
@@ -22,7 +27,7 @@ fn tokens_are_broken_in_all_spellings() {
 fn other_texts_stay() {
     for text in [
         "",
-        "a < b, [link](url), [x], <b>, <span>, </section>, array[inst + 1], <<EOF, 2>&1 | tee",
+        "a < b, [link](url), [x], <b>, <span>, </section>, Vec<Skill>, <skills>, <soul-mate>, <reference:x>, <skill_id>, array[inst + 1], <<EOF, 2>&1 | tee",
         "impl<S> Layer<S> for Vec::<S>",
     ] {
         assert_eq!(break_tokens(text), text);

@@ -1,5 +1,7 @@
 //! Text of several lines in a prompt, fenced so that it cannot end its own fence or imitate what stands around it.
 
+use strum::{EnumIter, EnumString, IntoStaticStr};
+
 use crate::chat_tokens::break_tokens;
 use crate::invisible::seen;
 use crate::manifest;
@@ -37,24 +39,58 @@ const LINES: [&str; 19] = [
 ];
 
 /// Hexadecimal digits of the mark. It shows a model where a text ends; that no text ends its own fence is ensured by
-/// setting off every line that begins like a closing one, so the mark need not withstand a search for its own digest.
+/// breaking every tag in it, so the mark need not withstand a search for its own digest.
 const MARK_DIGITS: usize = 8;
+
+/// The tags of prompts. No text between them can open or close one: [`break_tokens`] breaks each of these names in every text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Tag {
+    /// All that the service puts into an agent's prompt.
+    Knowhow,
+    /// A tenant's directive in the prompt of a model.
+    Guidance,
+    /// The body of a skill to follow.
+    Skill,
+    /// The body of a skill that may help.
+    Reference,
+    /// A text that is not trusted.
+    Untrusted,
+    /// The user's overlay of the agent's personality.
+    Soul,
+}
+
+impl Tag {
+    /// Characters of the longest name.
+    pub(crate) const LONGEST: usize = 9;
+}
 
 /// A block as it stands in a prompt: in tags by which a host can cite it and strip it. No text within holds them.
 pub(crate) fn wrap(block: &str) -> String {
-    format!("<knowhow>\n{block}\n</knowhow>")
+    tagged(Tag::Knowhow, block)
+}
+
+/// A tenant's directive between its tags.
+pub fn fence_directive(directive: &str) -> String {
+    tagged(Tag::Guidance, &break_tokens(directive))
+}
+
+fn tagged(tag: Tag, text: &str) -> String {
+    let tag: &str = tag.into();
+    format!("<{tag}>\n{text}\n</{tag}>")
 }
 
 /// The text between `<tag attributes mark="…">` and `</tag mark="…">`.
 ///
 /// The mark is cut from the SHA-256 of the text itself, so the same text gives the same bytes. Lines that begin like one of
-/// the prompt's own are set off with a `\`, and the control tokens of chat templates are broken.
-pub fn fence(tag: &str, attributes: &str, text: &str) -> String {
+/// the prompt's own are set off with a `\`; the control tokens of chat templates and all [`Tag`]s are broken.
+pub fn fence(tag: Tag, attributes: &str, text: &str) -> String {
     fence_printed(tag, attributes, &PrintedBody::of(text))
 }
 
 /// The same of a text that is printed already.
-pub(crate) fn fence_printed(tag: &str, attributes: &str, PrintedBody(text): &PrintedBody) -> String {
+pub(crate) fn fence_printed(tag: Tag, attributes: &str, PrintedBody(text): &PrintedBody) -> String {
+    let tag: &str = tag.into();
     let digest = manifest::hex(&manifest::digest(text.as_bytes()));
     let mark = digest.get(..MARK_DIGITS).unwrap_or_default();
     format!("<{tag}{attributes} mark=\"{mark}\">\n{text}\n</{tag} mark=\"{mark}\">")
@@ -68,15 +104,15 @@ impl PrintedBody {
     /// Prints a text. It reads every line of it, so who needs it twice keeps it.
     pub fn of(text: &str) -> Self {
         let mut printed = String::with_capacity(text.len());
-        for (at, line) in split_lines(text.trim_matches(['\n', '\r'])).enumerate() {
+        let text = break_tokens(text.trim_matches(['\n', '\r']));
+        for (at, line) in split_lines(&text).enumerate() {
             if at > 0 {
                 printed.push('\n');
             }
-            let line = break_tokens(line);
-            if imitates_structure(&line) {
+            if imitates_structure(line) {
                 printed.push('\\');
             }
-            printed.push_str(&line);
+            printed.push_str(line);
         }
         Self(printed)
     }

@@ -12,7 +12,7 @@ mod turn;
 mod wording;
 
 pub use cut::{CutBody, cut_body};
-pub use fence::{PrintedBody, fence};
+pub use fence::{PrintedBody, Tag, fence, fence_directive};
 pub use form::{Form, Tools};
 pub use previous::{PreviousParts, Said, render_previous};
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};

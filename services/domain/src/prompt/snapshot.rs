@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use super::fence::{fence, wrap};
+use super::fence::{Tag, fence, wrap};
 use super::form::Form;
 use crate::index::{Index, IndexLine, render_index};
 use crate::inert_line;
@@ -46,7 +46,7 @@ pub fn render_snapshot(parts: &SnapshotParts<'_>, index_budget: usize, form: For
     let index = render_index(&parts.skills, index_budget, &form.index());
     let mut blocks = vec![ORIGIN.to_owned(), form.guidance().to_owned()];
     if let Some(soul) = parts.soul.filter(|soul| !soul.trim().is_empty()) {
-        blocks.push(format!("## Soul\n\nHow the user wants you to be.\n\n{}", fence("soul", "", soul)));
+        blocks.push(format!("## Soul\n\nHow the user wants you to be.\n\n{}", fence(Tag::Soul, "", soul)));
     }
     blocks.push(index.text.clone());
     blocks.push(list("## Core Memories", parts.memories.iter().map(|memory| inert_line(memory))));

@@ -1,6 +1,6 @@
 //! The block that a turn brings: named skills as instructions, recalled ones as reference.
 
-use super::fence::{PrintedBody, fence_printed, wrap};
+use super::fence::{PrintedBody, Tag, fence_printed, wrap};
 use super::form::Tools;
 use crate::inert_line;
 use crate::sentence::cut;
@@ -118,12 +118,12 @@ pub fn render_turn(parts: &TurnParts<'_>) -> String {
         blocks.push(
             "Found by similarity, not asked for by name. Where one fits what the user wants, follow it.".to_owned(),
         );
-        blocks.extend(inline.into_iter().map(|skill| body("reference", skill, tools)));
+        blocks.extend(inline.into_iter().map(|skill| body(Tag::Reference, skill, tools)));
     }
     if !(doubted.is_empty() && also_doubted.is_empty()) {
         blocks.push("## Untrusted Skills".to_owned());
         blocks.push(UNTRUSTED.to_owned());
-        blocks.extend(doubted.into_iter().chain(also_doubted).map(|skill| body("untrusted", skill, tools)));
+        blocks.extend(doubted.into_iter().chain(also_doubted).map(|skill| body(Tag::Untrusted, skill, tools)));
     }
     // An agent that cannot load a skill has no use for its neighbours.
     if !parts.related.is_empty() && tools.can_read() {
@@ -160,10 +160,10 @@ fn named<'a>(
 ) -> impl Iterator<Item = String> + 'a {
     let sentence = if skills.len() == 1 { one } else { many };
     let sentence = (!skills.is_empty()).then(|| sentence.to_owned());
-    sentence.into_iter().chain(skills.iter().map(move |skill| body("skill", skill, tools)))
+    sentence.into_iter().chain(skills.iter().map(move |skill| body(Tag::Skill, skill, tools)))
 }
 
-fn body(tag: &str, skill: &ActiveSkill<'_>, tools: Tools) -> String {
+fn body(tag: Tag, skill: &ActiveSkill<'_>, tools: Tools) -> String {
     let attributes = format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version);
     let mut text = fence_printed(tag, &attributes, skill.content);
     if let Some(missing) = &skill.missing {
@@ -187,7 +187,7 @@ fn files(skill: &ActiveSkill<'_>, tools: Tools) -> String {
     if !tools.can_read() {
         return format!("Other files of {} are not at hand here.", skill.name);
     }
-    let shown: Vec<&str> = skill.files.iter().take(NAMED_FILES).map(String::as_str).collect();
+    let shown: Vec<String> = skill.files.iter().take(NAMED_FILES).map(|path| inert_line(path)).collect();
     let more = skill.files.len().saturating_sub(NAMED_FILES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("Files of {} (skill_view with path): {}{more}", skill.name, shown.join(", "))

@@ -1,6 +1,6 @@
 //! What a tool says of what it has written where the conversation is not to be trusted, and what can be done about it.
 
-use knowhow_domain::prompt::fence;
+use knowhow_domain::prompt::{Tag, fence};
 use knowhow_domain::untrusted;
 use knowhow_domain::{Submission, inert_line};
 use knowhow_ops::sessions::Standing;
@@ -65,7 +65,7 @@ pub(super) fn set_apart(is_tainted: bool, text: &str) -> String {
     if !is_tainted {
         return text.to_owned();
     }
-    format!("{}\n\n{}", untrusted::MEANING, fence("untrusted", "", text))
+    format!("{}\n\n{}", untrusted::MEANING, fence(Tag::Untrusted, "", text))
 }
 
 /// Adds a note to what a model reads.
