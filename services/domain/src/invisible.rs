@@ -21,14 +21,27 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Writes characters that nobody sees as their code points, such as `<U+200B>`, so that who decides on a text does. Tabs and
-/// line feeds stay.
+/// Whether a browser or a terminal may show a character as nothing or as a line break, or show others differently because of
+/// it: invisible and control characters, separators of lines and paragraphs, all format characters of Unicode (`Cf`), blank
+/// letters and symbols, and code points that are no characters. Tabs and line feeds are among them.
+pub fn is_unseen(c: char) -> bool {
+    is_invisible(c)
+        || c.is_control()
+        || u32::from(c) & 0xfffe == 0xfffe
+        || matches!(c,
+            '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{2028}'..='\u{2029}'
+            | '\u{2800}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffc}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{13440}'
+            | '\u{16fe4}' | '\u{1d159}')
+}
+
+/// Writes characters that a reader does not see ([`is_unseen`]) as their code points, such as `<U+200B>`, so that a person
+/// who decides on a text sees them. Tabs and line feeds stay.
 pub fn show_invisible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            _ if is_invisible(c) || c.is_control() => {
+            _ if is_unseen(c) => {
                 // Writing to a String cannot fail.
                 let _ = write!(shown, "<U+{:04X}>", u32::from(c));
             }
@@ -36,6 +49,12 @@ pub fn show_invisible(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The text as [`show_invisible`] writes it; `None` if that is the same text.
+pub fn shown_otherwise(text: &str) -> Option<String> {
+    let has_unseen = text.chars().any(|c| is_unseen(c) && !matches!(c, '\n' | '\t'));
+    has_unseen.then(|| show_invisible(text))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The soul: the user's overlay of the agent's personality, in every snapshot.
 
+use knowhow_domain::invisible::shown_otherwise;
 use knowhow_domain::{Error, Result, Scope, Soul};
 use knowhow_store::souls::{self, NewSoul};
 use knowhow_store::{Window, WriteTx};
@@ -56,17 +57,30 @@ pub struct ListSouls {
     pub page: PageQuery,
 }
 
+/// A version of the soul in a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ListedSoul {
+    /// The version.
+    #[serde(flatten)]
+    pub soul: Soul,
+    /// The text with invisible characters as their code points, such as `<U+200B>`, for the person who approves it; absent if
+    /// there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+}
+
 /// The last 100 versions, the newest first: the caller's own, or, for an admin who says why, a user's.
 ///
 /// # Errors
 /// As [`list_memories`](crate::memories::list_memories).
-pub async fn list_souls(ctx: &Ctx, query: &ListSouls) -> Result<Page<Soul>> {
+pub async fn list_souls(ctx: &Ctx, query: &ListSouls) -> Result<Page<ListedSoul>> {
     ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (query.page.limit()?, query.page.after::<i32>()?.unwrap_or(i32::MAX));
     let whose = Whose { user: query.user.clone(), reason: query.reason.clone() };
     let ctx = &reach_user(ctx, &whose, "soul.read").await?.ctx;
     let rows = souls::list(&ctx.app.db, &ctx.principal, window(before, limit), query.tainted).await?;
-    Page::of(rows, limit, |last| last.version)
+    let page = Page::of(rows, limit, |last| last.version)?;
+    Ok(page.map(|soul| ListedSoul { shown: shown_otherwise(&soul.text), soul }))
 }
 
 /// Writes the soul. The same text again makes no version. Sessions that begin with the next snapshot have it.

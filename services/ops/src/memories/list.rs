@@ -1,8 +1,9 @@
 //! Memories, a page at a time.
 
+use knowhow_domain::invisible::shown_otherwise;
 use knowhow_domain::{Memory, MemoryId, MemoryKind, Result, Scope};
 use knowhow_store::memories::{self, MemoryFilter};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
@@ -38,12 +39,24 @@ pub struct ListMemories {
     pub cursor: Option<String>,
 }
 
+/// A memory in a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ListedMemory {
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// The content with invisible characters as their code points, such as `<U+200B>`, for the person who approves it; absent if
+    /// there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+}
+
 /// Lists memories, the newest first: the caller's own, or, for an admin who says why, a user's.
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be; for another's `Forbidden` without being an admin who may review, or without a
 /// reason, and `NotFound` for a user that there is not.
-pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memory>> {
+pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<ListedMemory>> {
     ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (page::limit(query.limit)?, page::after(query.cursor.as_deref())?.unwrap_or(MemoryId::LAST));
     check_filter("tag", query.tag.as_deref(), 100)?;
@@ -51,5 +64,6 @@ pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memor
     let whose = Whose { user: query.user.clone(), reason: query.reason.clone() };
     let ctx = &reach_user(ctx, &whose, "memory.read").await?.ctx;
     let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;
-    Page::of(rows, limit, |last| last.id)
+    let page = Page::of(rows, limit, |last| last.id)?;
+    Ok(page.map(|memory| ListedMemory { shown: shown_otherwise(&memory.content), memory }))
 }

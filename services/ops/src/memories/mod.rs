@@ -7,5 +7,5 @@ mod save;
 
 pub(crate) use conversation::remember_conversation;
 pub use delete::delete_memory;
-pub use list::{ListMemories, list_memories};
+pub use list::{ListMemories, ListedMemory, list_memories};
 pub use save::{SaveMemory, save_memory};

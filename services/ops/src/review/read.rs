@@ -1,5 +1,6 @@
 //! Reading submissions. Their text is shown to those who may decide, and to nobody else.
 
+use knowhow_domain::invisible::show_invisible;
 use knowhow_domain::{Result, Scope, Submission, SubmissionId, SubmissionState};
 use knowhow_store::audit::{self, NewEntry};
 use knowhow_store::check_external_id;
@@ -61,7 +62,7 @@ pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page
     let entry = NewEntry { action: "submission.read", target: &target, detail: json!({ "reason": reason }) };
     audit::record(&mut tx, entry, ctx.now()).await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.id)
+    Ok(Page::of(rows, limit, |last| last.id)?.map(shown))
 }
 
 /// One submission.
@@ -100,5 +101,12 @@ pub async fn get_submission(ctx: &Ctx, query: &GetSubmission) -> Result<Submissi
         return Ok(SubmissionDetail { submission, diff: None, skill_md: None });
     }
     let (proposed, diff) = diff::read(&reached.ctx, query.id).await?;
-    Ok(SubmissionDetail { submission: proposed.submission, diff: Some(diff), skill_md: proposed.document })
+    Ok(SubmissionDetail { submission: shown(proposed.submission), diff: Some(diff), skill_md: proposed.document })
+}
+
+/// A submission with invisible characters of its submitter's words as their code points.
+fn shown(submission: Submission) -> Submission {
+    let reason = submission.reason.map(|reason| show_invisible(&reason));
+    let tainted_by = submission.tainted_by.iter().map(|source| show_invisible(source)).collect();
+    Submission { reason, tainted_by, ..submission }
 }

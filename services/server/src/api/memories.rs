@@ -4,11 +4,11 @@ use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
 use knowhow_domain::{Memory, Soul};
-use knowhow_ops::memories::{self, ListMemories, SaveMemory};
+use knowhow_ops::memories::{self, ListMemories, ListedMemory, SaveMemory};
 use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::recall::{Recall, RecalledItems};
 use knowhow_ops::review::{self, ApproveText, Whose};
-use knowhow_ops::soul::{self, ListSouls, PutSoul};
+use knowhow_ops::soul::{self, ListSouls, ListedSoul, PutSoul};
 
 use super::submissions::{ReasonHeader, reason};
 use crate::http::{
@@ -41,7 +41,7 @@ pub(crate) async fn save_memory(ctx: UserCaller, body: JsonBody<SaveMemory>) -> 
     tag = "memories",
     security(("bearer" = ["memories"])),
     params(ListMemories, ReasonHeader),
-    responses((status = 200, description = "A page", body = Page<Memory>), ReadProblems)
+    responses((status = 200, description = "A page", body = Page<ListedMemory>), ReadProblems)
 )]
 #[get("/v1/memories")]
 pub(crate) async fn list_memories(
@@ -134,7 +134,7 @@ pub(crate) async fn get_soul(ctx: UserCaller) -> Result<HttpResponse, ApiError> 
     tag = "memories",
     security(("bearer" = ["memories"])),
     params(ListSouls, PageQuery, ReasonHeader),
-    responses((status = 200, description = "A page", body = Page<Soul>), ReadProblems)
+    responses((status = 200, description = "A page", body = Page<ListedSoul>), ReadProblems)
 )]
 #[get("/v1/soul/versions")]
 pub(crate) async fn list_souls(

@@ -19,6 +19,7 @@ mod http;
 mod large;
 mod laundering;
 mod lineage;
+mod marks;
 mod mcp;
 mod memories;
 mod process;
