@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::DOCUMENT;
+use super::category::Category;
 use super::report::{Finding, Scan, Tier};
 use super::search::STEP;
 
-/// What was found so far: of each rule one finding for a line (of a long one for each window of it), the gravest.
+/// What was found so far: of each rule one finding for a line (of a long one for each window of it), the gravest; each secret.
 #[derive(Default)]
 pub(super) struct Findings {
     all: Vec<Finding>,
@@ -16,7 +17,8 @@ pub(super) struct Findings {
 impl Findings {
     /// Adds one, unless its line has one of that rule that is as grave.
     pub(super) fn push(&mut self, finding: Finding) {
-        let key = (finding.rule.clone(), finding.file.clone(), finding.line, finding.span.start / STEP);
+        let part = if finding.category == Category::Secret { finding.span.start } else { finding.span.start / STEP };
+        let key = (finding.rule.clone(), finding.file.clone(), finding.line, part);
         match self.by_line.get(&key) {
             Some(index) if self.all[*index].verdict >= finding.verdict => {}
             Some(index) => self.all[*index] = finding,

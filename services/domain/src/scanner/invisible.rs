@@ -56,9 +56,17 @@ fn hidden_byte(c: char) -> Option<u8> {
     u8::try_from(byte).ok()
 }
 
-/// The view in compatible forms and lower case, without what is not seen; `None` where that is no other text for the rules,
-/// which do not tell cases of ASCII apart.
-pub(super) fn seen(view: &Text<'_>) -> Option<Text<'static>> {
+/// What becomes of letters other than ASCII. The case of ASCII matters in secrets and never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Case {
+    /// They come in lower case, as patterns have them.
+    Lower,
+    /// They stay, and so do those that look like letters of ASCII.
+    Kept,
+}
+
+/// The view in compatible forms, without what is not seen; `None` if that is the same text.
+pub(super) fn seen(view: &Text<'_>, case: Case) -> Option<Text<'static>> {
     if view.text.is_ascii() {
         return None;
     }
@@ -70,7 +78,11 @@ pub(super) fn seen(view: &Text<'_>) -> Option<Text<'static>> {
         after = at + c.len_utf8();
         if !is_invisible(c) {
             piece.clear();
-            piece.extend(std::iter::once(c).nfkc().flat_map(char::to_lowercase));
+            let plain = std::iter::once(c).nfkc();
+            plain.for_each(|c| match case {
+                Case::Lower if !c.is_ascii() => piece.extend(c.to_lowercase()),
+                _ => piece.push(c),
+            });
             built.push(&piece, at);
         }
     }

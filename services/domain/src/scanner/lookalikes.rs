@@ -65,7 +65,7 @@ fn unmixed(word: &str) -> Option<String> {
         if letter.is_empty() || !letter.is_ascii() {
             return None;
         }
-        plain.push_str(&letter.to_ascii_lowercase());
+        plain.push_str(&letter);
     }
     Some(plain)
 }

@@ -23,6 +23,7 @@ mod quoting;
 mod report;
 mod rules;
 mod search;
+mod secrets;
 mod text;
 mod views;
 mod work;

@@ -1,26 +1,7 @@
-//! What a pattern cannot say of a number or a key.
+//! Checks numbers of persons, which a pattern alone cannot recognise.
 
 use std::collections::HashSet;
 
-/// Parts of keys that are made up.
-const MADE_UP: [&str; 16] = [
-    "example",
-    "sample",
-    "placeholder",
-    "xxxx",
-    "your",
-    "dummy",
-    "fake",
-    "redacted",
-    "replace",
-    "abcdef",
-    "123456789",
-    "0000000",
-    "changeme",
-    "test",
-    "....",
-    "1234567890",
-];
 /// Card numbers that payment services give out for tests.
 const TEST_CARDS: [&str; 12] = [
     "4242424242424242",
@@ -38,18 +19,6 @@ const TEST_CARDS: [&str; 12] = [
 ];
 /// Tax numbers that stand in every example.
 const TEST_IDS: [&str; 4] = ["123-45-6789", "000-00-0000", "111-11-1111", "987-65-4321"];
-
-/// Whether a key is as random as a real one, and no example.
-pub(super) fn is_random(key: &str) -> bool {
-    let folded = key.to_ascii_lowercase();
-    if MADE_UP.iter().any(|word| folded.contains(word)) {
-        return false;
-    }
-    let secret = key.rsplit(['/', ':', '\n', ' ']).next().unwrap_or(key);
-    let tail = if secret.len() >= 16 { secret } else { key };
-    let distinct: HashSet<char> = tail.chars().collect();
-    distinct.len() >= 10.min(tail.len() / 2) && distinct.len() * 8 >= tail.len().min(80)
-}
 
 /// Whether a number is a person's: a card whose check digit is right, a tax or passport number, and none for tests.
 pub(super) fn is_a_persons(number: &str) -> bool {

@@ -1,16 +1,17 @@
 //! The rules of `rules.toml`, read once for the process.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::category::Category;
 use super::hosts::{HostKind, Hosts};
-use super::needs;
+use super::needs::{self, AnyOf};
 use super::prefilter::Prefilter;
 use super::report::{Tier, Verdict, View};
+use super::secrets::{self, SecretPattern};
 
 /// What is compiled in.
 const DATA: &str = include_str!("rules.toml");
@@ -27,8 +28,16 @@ pub(super) struct Rules {
     pub(super) composites: Vec<Composite>,
     pub(super) hosts: Hosts,
     built_in: HashMap<String, BuiltIn>,
+    /// The patterns that are tried on lines and paragraphs.
+    of_lines: Index,
+    /// The patterns that are tried on several lines with their line breaks.
+    of_blocks: Index,
+}
+
+/// Finds the patterns that may be in a text.
+struct Index {
     prefilter: Prefilter,
-    /// By the number that the prefilter knows a pattern by: its rule, and which of that rule's patterns it is.
+    /// By the number of a pattern in the prefilter: its rule, and its number in that rule.
     places: Vec<(usize, usize)>,
 }
 
@@ -46,6 +55,7 @@ pub(super) struct Rule {
     #[serde(default)]
     pub(super) hidden: Option<Verdict>,
     pub(super) reason: String,
+    #[serde(default)]
     pub(super) patterns: Vec<Pattern>,
     /// Of which kinds a host in the match must be; empty: whatever is there.
     #[serde(default)]
@@ -65,6 +75,8 @@ pub(super) struct Pattern {
     /// Matches wherever the pattern does, and is quicker.
     quick_form: Option<Searcher>,
     exact: Searcher,
+    /// The conditions of a secret.
+    pub(super) secret: Option<Arc<SecretPattern>>,
 }
 
 /// A pattern, compiled when it is first needed: most are in none of the texts of a process.
@@ -82,8 +94,6 @@ pub(super) struct Searcher {
 pub(super) enum Check {
     /// The group `number` is a valid card number that is none of the well-known ones for tests, or another number of a person.
     CardOrId,
-    /// It is as random as a key, and not an example.
-    Random,
 }
 
 /// Several findings of a skill together.
@@ -135,21 +145,29 @@ impl Rules {
     fn read(data: &str) -> Self {
         let data: Data = toml::from_str(data).expect("rules.toml");
         let mut rules = data.rule;
-        let mut needs_of_patterns = Vec::new();
-        let mut places = Vec::new();
+        let mut of_secrets = Some(secrets::patterns());
+        let (mut of_lines, mut of_blocks) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter_mut().enumerate() {
-            for (number, pattern) in rule.patterns.iter_mut().enumerate() {
-                let text = written_out(&pattern.exact.text, &data.parts);
-                let read = needs::read(&text).expect(&rule.id);
-                needs_of_patterns.push(read.needs);
-                places.push((index, number));
-                *pattern = Pattern::of(text, read.quick_form, rule.check != Some(Check::Random));
+            let plain = std::mem::take(&mut rule.patterns).into_iter().map(|pattern| (pattern.exact.text, None));
+            let secrets = of_secrets.take_if(|_| rule.id == secrets::RULE).unwrap_or_default();
+            let secrets = secrets.into_iter().map(Arc::new).flat_map(|secret| {
+                secret.regexes.clone().into_iter().map(move |regex| (regex, Some(Arc::clone(&secret))))
+            });
+            for (text, secret) in plain.chain(secrets) {
+                let text = written_out(&text, &data.parts);
+                let mut read = needs::read(&text).expect(secret.as_ref().map_or(&rule.id, |secret| &secret.id));
+                let keywords = secret.iter().map(|secret| secret.keywords.clone());
+                read.needs.extend(keywords.filter(|keywords| !keywords.is_empty()));
+                let is_block = secret.as_ref().is_some_and(|secret| secret.is_block);
+                let known = if is_block { &mut of_blocks } else { &mut of_lines };
+                known.push((read.needs, (index, rule.patterns.len())));
+                rule.patterns.push(Pattern::of(text, read.quick_form, secret));
             }
         }
-        let prefilter = Prefilter::of(needs_of_patterns.into_iter()).expect("words of rules.toml");
+        let (of_lines, of_blocks) = (Index::of(of_lines), Index::of(of_blocks));
         let built_in = data.built_in.into_iter().map(|rule| (rule.id.clone(), rule)).collect();
         let hosts = data.hosts.indexed();
-        Self { version: data.version, rules, composites: data.composite, hosts, built_in, prefilter, places }
+        Self { version: data.version, rules, composites: data.composite, hosts, built_in, of_lines, of_blocks }
     }
 
     /// A rule whose search is written in code.
@@ -157,12 +175,20 @@ impl Rules {
         &self.built_in[id]
     }
 
-    /// The patterns that may be in a text, by their rules.
-    pub(super) fn candidates(&self, text: &str) -> impl Iterator<Item = (&Rule, &Pattern)> {
-        self.prefilter.candidates(text).into_iter().map(|pattern| {
-            let (rule, number) = self.places[pattern];
-            (&self.rules[rule], &self.rules[rule].patterns[number])
-        })
+    /// The patterns that may be in a line or paragraph, by their rules.
+    pub(super) fn in_line(
+        &'static self,
+        text: &str,
+    ) -> impl Iterator<Item = (&'static Rule, &'static Pattern)> + use<> {
+        self.of_lines.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
+    }
+
+    /// The patterns over several lines that may be in a text, by their rules.
+    pub(super) fn in_block(
+        &'static self,
+        text: &str,
+    ) -> impl Iterator<Item = (&'static Rule, &'static Pattern)> + use<> {
+        self.of_blocks.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
     }
 
     /// What can be in a scan, by id and reason.
@@ -175,6 +201,22 @@ impl Rules {
     }
 }
 
+impl Index {
+    /// An index of patterns with their needs and places.
+    ///
+    /// # Panics
+    /// If there are too many words, which the tests of this crate exclude.
+    #[expect(clippy::expect_used, reason = "the data is compiled in, and every test of the scanner reads it")]
+    fn of(patterns: Vec<(Vec<AnyOf>, (usize, usize))>) -> Self {
+        let (needs, places): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
+        Self { prefilter: Prefilter::of(needs.into_iter()).expect("words of the patterns"), places }
+    }
+
+    fn candidates(&self, text: &str) -> impl Iterator<Item = (usize, usize)> + use<'_> {
+        self.prefilter.candidates(text).into_iter().map(|pattern| self.places[pattern])
+    }
+}
+
 impl Rule {
     /// Whether it looks at comments alone.
     pub(super) fn is_about_comments(&self) -> bool {
@@ -184,18 +226,19 @@ impl Rule {
 
 impl From<String> for Pattern {
     fn from(text: String) -> Self {
-        Self::of(text, None, true)
+        Self::of(text, None, None)
     }
 }
 
 impl Pattern {
-    /// Keys are told by their case, others are not.
-    fn of(text: String, quick_form: Option<String>, folds: bool) -> Self {
+    /// The case of letters matters in secrets alone.
+    fn of(text: String, quick_form: Option<String>, secret: Option<Arc<SecretPattern>>) -> Self {
         // Over bytes the engine is several times as fast; letters that are not ASCII are in lower case in the view that is made
         // for them.
         let unicode = !text.is_ascii();
+        let folds = secret.is_none();
         let searcher = |text| Searcher { text, folds, unicode, compiled: OnceLock::new() };
-        Self { quick_form: quick_form.map(searcher), exact: searcher(text) }
+        Self { quick_form: quick_form.map(searcher), exact: searcher(text), secret }
     }
 
     /// What must be found one after the other: the quick form, then the pattern itself.

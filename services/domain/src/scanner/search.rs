@@ -5,6 +5,7 @@ use std::ops::Range;
 use memchr::memchr;
 use regex::bytes::Regex;
 
+use super::category::Category;
 use super::findings::Findings;
 use super::invisible;
 use super::numbers;
@@ -12,6 +13,7 @@ use super::outline::{Kind, Outline};
 use super::quoting;
 use super::report::{Finding, Span, View};
 use super::rules::{Check, Pattern, Rule, Rules};
+use super::secrets::SecretPattern;
 use super::text::Text;
 use super::work::Work;
 
@@ -25,6 +27,8 @@ const WINDOW: usize = 2 * STEP;
 const A_LINE: usize = 32;
 /// What it costs to look around a finding, counted as bytes.
 const A_FINDING: usize = 2048;
+/// The cost of deciding whether a match is a secret, counted as bytes.
+const A_SECRET: usize = 1024;
 
 /// The file that is read.
 pub(super) struct Place<'a> {
@@ -45,6 +49,7 @@ impl Place<'_> {
 pub(super) fn run(place: &Place<'_>, view: &Text<'_>, findings: &mut Findings, work: &mut Work) -> bool {
     let mut search = Search { place, view, findings, work };
     search.pass(&view.text, false)
+        && search.pass_over_blocks()
         && match joined(view, place.outline) {
             Some(text) => search.pass(&text, true),
             None => true,
@@ -58,24 +63,53 @@ struct Search<'a> {
     work: &'a mut Work,
 }
 
+/// A part of a view that patterns are tried on.
+struct Segment<'a> {
+    part: &'a str,
+    /// Where it begins in the view.
+    start: usize,
+    /// Whether its lines were joined.
+    is_joined: bool,
+}
+
 impl Search<'_> {
     /// Searches a text that is as long as the view, so that places are the same; `false` where work runs out.
     fn pass(&mut self, text: &str, is_joined: bool) -> bool {
-        segments(text).all(|segment| {
+        segments(text).all(|range| {
             // A paragraph of one line was tried as a line.
-            let is_known = is_joined && !self.view.text[segment.clone()].contains('\n');
-            segment.is_empty() || is_known || self.try_rules(text, segment, is_joined)
+            let is_known = is_joined && !self.view.text[range.clone()].contains('\n');
+            let segment = Segment { part: &text[range.clone()], start: range.start, is_joined };
+            range.is_empty()
+                || is_known
+                || (self.work.charge(range.len() + A_LINE)
+                    && self.try_rules(&segment, Rules::get().in_line(segment.part)))
         })
     }
 
-    fn try_rules(&mut self, text: &str, segment: Range<usize>, is_joined: bool) -> bool {
-        let part = &text[segment.clone()];
-        if !self.work.charge(part.len() + A_LINE) {
+    /// Searches the view for secrets that stand on several lines; `false` if work runs out.
+    fn pass_over_blocks(&mut self) -> bool {
+        let text = self.view.text.as_ref();
+        if !self.work.charge(text.len() + A_LINE) {
             return false;
         }
+        if Rules::get().in_block(text).next().is_none() {
+            return true;
+        }
+        windows(text).all(|range| {
+            let segment = Segment { part: &text[range.clone()], start: range.start, is_joined: false };
+            self.work.charge(range.len() + A_LINE) && self.try_rules(&segment, Rules::get().in_block(segment.part))
+        })
+    }
+
+    fn try_rules(
+        &mut self,
+        segment: &Segment<'_>,
+        candidates: impl Iterator<Item = (&'static Rule, &'static Pattern)>,
+    ) -> bool {
+        let part = segment.part;
         let mut done: Option<&Rule> = None;
-        for (rule, pattern) in Rules::get().candidates(part) {
-            // One find of a rule says all of a line.
+        for (rule, pattern) in candidates {
+            // One find of a rule says all of a line, but for secrets.
             let is_done = done.is_some_and(|done| std::ptr::eq(done, rule));
             if is_done || (rule.is_about_comments() && !self.place.outline.has_comments()) {
                 continue;
@@ -87,12 +121,24 @@ impl Search<'_> {
             if !self.work.charge(part.len() + A_FINDING) {
                 return false;
             }
-            if let Some(found) = first_right(rule, pattern.exact(), part) {
-                self.add(rule, segment.start + found.start..segment.start + found.end, is_joined);
+            let range = |found: Range<usize>| segment.start + found.start..segment.start + found.end;
+            if let Some(secret) = &pattern.secret {
+                for found in self.secrets(secret, pattern.exact(), part) {
+                    self.add(rule, range(found), segment.is_joined);
+                }
+            } else if let Some(found) = first_right(rule, pattern.exact(), part) {
+                self.add(rule, range(found), segment.is_joined);
                 done = Some(rule);
             }
         }
-        true
+        !self.work.is_used_up()
+    }
+
+    /// All matches that are secrets: a text may have one that is known and one that is new.
+    fn secrets(&mut self, secret: &SecretPattern, pattern: &Regex, part: &str) -> Vec<Range<usize>> {
+        let matches = pattern.captures_iter(part.as_bytes()).take_while(|_| self.work.charge(A_SECRET));
+        let secrets = matches.filter_map(|found| secret.secret_in(&found, part.as_bytes()));
+        secrets.map(|found| part.floor_char_boundary(found.start)..part.ceil_char_boundary(found.end)).collect()
     }
 
     /// Whether a pattern is in a text; `None` where work runs out.
@@ -117,7 +163,9 @@ impl Search<'_> {
         }
         let is_hidden = view.is_hidden();
         let full = if is_hidden { rule.hidden.unwrap_or(rule.verdict) } else { rule.verdict };
-        let quoted = !is_hidden && quoting::is_quoted(self.place, &span, rule.tier);
+        // A secret is known to every reader, whatever the text says of it.
+        let quoted =
+            !is_hidden && rule.category != Category::Secret && quoting::is_quoted(self.place, &span, rule.tier);
         self.findings.push(Finding {
             rule: rule.id.clone(),
             category: rule.category,
@@ -162,12 +210,18 @@ fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
     let host = rule.host.is_empty() || Rules::get().hosts.kinds_in(text).any(|kind| rule.host.contains(&kind));
     host && match rule.check {
         None => true,
-        Some(Check::Random) => numbers::is_random(text),
         Some(Check::CardOrId) => {
             let number = pattern.captures(text.as_bytes()).and_then(|found| found.name("number"));
             number.and_then(|number| std::str::from_utf8(number.as_bytes()).ok()).is_some_and(numbers::is_a_persons)
         }
     }
+}
+
+/// The windows of a text, each of which begins [`STEP`] bytes behind the one before.
+fn windows(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let last = text.len().saturating_sub(WINDOW).div_ceil(STEP);
+    let cut = |at: usize| text.floor_char_boundary(at.min(text.len()));
+    (0..=last).map(move |number| cut(number * STEP)..cut(number * STEP + WINDOW))
 }
 
 /// The lines of a text without their ends, a long one in windows.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use super::invisible::Case;
 use super::outline::Outline;
 use super::report::{Finding, Span, Verdict, View};
 use super::rules::Rules;
@@ -50,9 +51,9 @@ impl<'a> Queue<'a> {
         if matches!(view.view, View::Skeleton | View::Seen) || !work.charge(view.text.len()) {
             return Some(view);
         }
-        match invisible::seen(&view) {
+        match invisible::seen(&view, Case::Lower) {
             Some(seen) => {
-                self.add_skeleton(&seen);
+                self.add_skeleton(invisible::seen(&view, Case::Kept).as_ref().unwrap_or(&view));
                 if seen.text.len() < view.text.len() {
                     self.add_decoded(&seen);
                 }

@@ -9,5 +9,6 @@ mod corpus;
 mod evasions;
 mod golden;
 mod own;
+mod secrets;
 mod sets;
 mod speed;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
-use knowhow_domain::scanner::{self, Finding, Resource, Scan, Verdict};
+use knowhow_domain::scanner::{self, Category, Finding, Resource, Scan, Verdict, View};
 use knowhow_domain::{Check, CheckOutcome, CheckStep, Error, FieldError, ResourceEntry, Result, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, SkillState};
@@ -139,7 +139,10 @@ impl Texts {
         files.extend(resources(&self.changed));
         let now = read(&self.document, &files)?;
         match &self.base {
-            Some(base) if now.verdict > Verdict::Ok => Some(without(now, &read(base, &files[..unchanged])?)),
+            Some(base) if now.verdict > Verdict::Ok => {
+                let earlier = Scanned { scan: read(base, &files[..unchanged])?, document: base };
+                Some(without(Scanned { scan: now, document: &self.document }, &earlier))
+            }
             _ => Some(now),
         }
     }
@@ -156,21 +159,35 @@ pub(crate) fn scan_whole(document: &str, files: &[(ResourceEntry, Vec<u8>)]) -> 
     scanner::scan(document, &files)
 }
 
-/// A scan without as many of its findings as an earlier one has of the same rule in the same view of the same file.
-fn without(scan: Scan, earlier: &Scan) -> Scan {
-    let same = |finding: &Finding| (finding.rule.clone(), finding.file.clone(), finding.view, finding.verdict);
+/// A scan, and the SKILL.md that was read.
+struct Scanned<'a> {
+    scan: Scan,
+    document: &'a str,
+}
+
+impl Scanned<'_> {
+    /// What makes two findings the same: rule, file, view and verdict, and for a secret in SKILL.md its text.
+    fn key(&self, finding: &Finding) -> (String, String, View, Verdict, String) {
+        let is_secret = finding.category == Category::Secret && finding.file == scanner::DOCUMENT;
+        let text = self.document.get(finding.span.start..finding.span.end).filter(|_| is_secret).unwrap_or_default();
+        (finding.rule.clone(), finding.file.clone(), finding.view, finding.verdict, text.to_owned())
+    }
+}
+
+/// A scan without as many of its findings as an earlier one has of the same [`Scanned::key`].
+fn without(now: Scanned<'_>, earlier: &Scanned<'_>) -> Scan {
     let mut known: HashMap<_, usize> = HashMap::new();
-    earlier.findings.iter().for_each(|finding| *known.entry(same(finding)).or_default() += 1);
-    let is_new = |finding: &Finding| match known.get_mut(&same(finding)) {
+    earlier.scan.findings.iter().for_each(|finding| *known.entry(earlier.key(finding)).or_default() += 1);
+    let is_new = |finding: &&Finding| match known.get_mut(&now.key(finding)) {
         Some(left @ 1..) => {
             *left -= 1;
             false
         }
         _ => true,
     };
-    let findings: Vec<Finding> = scan.findings.into_iter().filter(is_new).collect();
+    let findings: Vec<Finding> = now.scan.findings.iter().filter(is_new).cloned().collect();
     let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or_default();
-    Scan { verdict, findings, version: scan.version }
+    Scan { verdict, findings, version: now.scan.version }
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod mcp;
 mod memories;
 mod process;
 mod recall;
+mod secrets;
 mod sessions;
 mod shares;
 mod skills;

@@ -47,3 +47,14 @@ fn a_review_holds_what_is_not_trusted_and_a_reject_is_refused() {
     }
     assert_eq!(weigh(&scan(Verdict::Reject), false).unwrap_err().code(), "invalid");
 }
+
+#[test]
+fn another_secret_in_the_place_of_one_that_was_let_in_is_found() {
+    let with = |words: &str| format!("---\nname: a\ndescription: Does it.\n---\nUse {words} for it.\n");
+    let old = "postgres://app:Zk29xQ7vLm4t@db.acme.io/a";
+    let new = "postgres://app:h7Yd-Pq31uWx@db.acme.io/a";
+    let base = with(old);
+    assert_eq!(verdict(&texts(&format!("{base}Then tell the user.\n"), Some(&base))), Verdict::Ok);
+    assert_eq!(verdict(&texts(&with(new), Some(&base))), Verdict::Quarantine);
+    assert_eq!(verdict(&texts(&with(&format!("{old} and {new}")), Some(&base))), Verdict::Quarantine);
+}
