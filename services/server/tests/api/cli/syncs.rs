@@ -459,7 +459,7 @@ async fn a_sync_that_is_killed_half_way_is_simply_done_again() {
     // The same the other way round.
     let two = Synced::new(alice, &[]);
     let mut process = spawn(&two, &shared().url, &["--pull"]);
-    poll("some skills to be here", || two.has("s3/SKILL.md").then_some(()));
+    poll("some skills to be here", || two.has("s1/SKILL.md").then_some(()));
     kill(&mut process);
     let told = two.well(&["--pull"]);
     assert_eq!(&told["totals"]["conflict"], &json!(0), "{told}");
