@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-use knowhow_domain::invisible::is_invisible;
+use knowhow_domain::invisible::is_unseen;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// Text whose hidden characters, line breaks too, are displayed as code points, such as `<U+001B>`.
@@ -29,7 +29,7 @@ pub fn is_hidden(c: char) -> bool {
         return c.is_ascii_control();
     }
     let group = c.general_category_group();
-    matches!(group, GeneralCategoryGroup::Other | GeneralCategoryGroup::Separator) || is_invisible(c) || c == '\u{2800}'
+    matches!(group, GeneralCategoryGroup::Other | GeneralCategoryGroup::Separator) || is_unseen(c)
 }
 
 /// Writer of JSON that escapes hidden characters. They are valid in strings alone, so that the document means the same.

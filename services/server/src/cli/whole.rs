@@ -80,10 +80,3 @@ impl Drop for WholeFile {
         }
     }
 }
-
-/// Writes a file that the user names.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = WholeFile::create(path)?;
-    file.write_all(bytes)?;
-    file.finish()
-}
