@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::limits::{NAME_CHARS, SEGMENT_CHARS, SEGMENTS};
-pub use reserved::RESERVED;
 use crate::resource::is_device;
+pub use reserved::RESERVED;
 
 /// A valid name: 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]

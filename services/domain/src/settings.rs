@@ -50,6 +50,9 @@ pub struct TenantSettings {
     /// Most users of the tenant.
     #[schema(default = 1_000_000, maximum = 100_000_000)]
     pub users: u32,
+    /// Most issuers of the tenant. A smaller number removes none.
+    #[schema(default = 32, minimum = 1, maximum = 1_000)]
+    pub issuers: u32,
     /// Requests a second of all of the tenant together, three times as many at once; 0 for any number. Absent, what the deployment
     /// gives every tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,6 +188,7 @@ impl Default for TenantSettings {
             versions_per_skill: 200,
             stored_bytes_per_user: 1024 * 1024 * 1024,
             users: 1_000_000,
+            issuers: 32,
             requests_per_second: None,
             user_requests_per_second: None,
             key_requests_per_second: None,

@@ -3,7 +3,7 @@
 use knowhow_domain::index::BUDGET_STEPS;
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::{TenantSettings, directive, library, limits, reflection};
-use knowhow_store::{conversations, idempotency, issuers, keys, memories, sessions, souls, usage};
+use knowhow_store::{conversations, idempotency, keys, memories, sessions, souls, usage};
 
 use crate::sessions::{LOG_BYTES, REPLIES};
 use crate::skills::NAMES;
@@ -41,7 +41,7 @@ fn told() -> Vec<(&'static str, String)> {
         ("tries of a reflection |", reflection::TRIES.to_string()),
         ("actions of reflections |", format!("{} of one, {} a day", reflection::ACTIONS, reflection::ACTIONS_A_DAY)),
         ("API keys that work |", grouped(keys::WORKING_KEYS)),
-        ("issuers |", grouped(issuers::ISSUERS)),
+        ("issuers |", grouped(settings.issuers)),
         ("entries of the audit log |", format!("{} days", settings.audit_days)),
         ("name, with namespaces |", grouped(limits::NAME_CHARS)),
         ("description |", grouped(limits::DESCRIPTION_CHARS)),

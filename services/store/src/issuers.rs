@@ -11,9 +11,6 @@ use crate::error::{is_unique_violation, refuse};
 use crate::vault::Word;
 use crate::{Database, GateState, TenantTx};
 
-/// Most issuers of one tenant.
-pub const ISSUERS: i64 = 32;
-
 /// Addresses of keys that are asked in one examination, the newest, and how many of them at once.
 const EXAMINED: i64 = 500;
 const AT_ONCE: usize = 32;
@@ -21,8 +18,8 @@ const AT_ONCE: usize = 32;
 /// Registers an issuer. `sealed_secret` goes with HS256, `issuer.jwks_url` with the others.
 ///
 /// # Errors
-/// `Conflict` where the tenant has one of that `iss`; `Quota` where it has [`ISSUERS`].
-pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[u8]>) -> Result<()> {
+/// `Conflict` if the tenant has one of that `iss`; `Quota` if it has `limit` issuers.
+pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[u8]>, limit: u32) -> Result<()> {
     tenants::count_alone(tx, "issuers").await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let made = sqlx::query!(
@@ -46,7 +43,7 @@ pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[
         issuer.created_at,
         new_id(),
         actor,
-        ISSUERS
+        i64::from(limit)
     )
     .execute(tx.conn())
     .await
@@ -62,7 +59,9 @@ pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[
     })?
     .rows_affected();
     if made == 0 {
-        return Err(Error::Quota(format!("the tenant has {ISSUERS} issuers, the limit; remove one")));
+        return Err(Error::Quota(format!(
+            "the tenant has {limit} issuers, the limit; remove one, or ask the service's operator for more"
+        )));
     }
     Ok(())
 }
@@ -85,9 +84,8 @@ pub async fn find_signing(tx: &mut TenantTx, sealer: &Sealer) -> Result<Option<S
         r#"-- issuers.find_signing
         select iss, audience, sealed_secret as "sealed_secret!"
         from issuers where tenant_id = $1 and sealed_secret is not null
-        order by created_at limit $2"#,
-        tenant,
-        ISSUERS
+        order by created_at limit 100"#,
+        tenant
     )
     .fetch_all(tx.conn())
     .await

@@ -39,7 +39,7 @@ pub struct CreateIssuer {
 /// Registers an issuer.
 ///
 /// # Errors
-/// `Forbidden`; `Invalid`; `Conflict` `issuer-exists`.
+/// `Forbidden`; `Invalid`; `Conflict` `issuer-exists`; `Quota`.
 pub async fn create_issuer(ctx: &Ctx, input: &CreateIssuer) -> Result<Issuer> {
     ctx.principal.require_admin()?;
     check(&ctx.app, input)?;
@@ -60,7 +60,7 @@ pub async fn create_issuer(ctx: &Ctx, input: &CreateIssuer) -> Result<Issuer> {
         None => None,
     };
     let mut tx = begin(ctx).await?;
-    issuers::create(&mut tx, &issuer, sealed.as_deref()).await?;
+    issuers::create(&mut tx, &issuer, sealed.as_deref(), ctx.principal.settings().issuers).await?;
     tx.commit().await?;
     state.forget_tenants();
     Ok(issuer)

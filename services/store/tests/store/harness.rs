@@ -252,7 +252,7 @@ impl House {
             created_at: now(),
         };
         let mut tx = TenantTx::begin_admin(&self.db, &operator, UserId::TENANT_WIDE, "test").await.unwrap();
-        issuers::create(&mut tx, &issuer, Some(&sealed)).await.unwrap();
+        issuers::create(&mut tx, &issuer, Some(&sealed), 32).await.unwrap();
         tx.commit().await.unwrap();
         self.gate.state().forget_tenants();
         Tenancy { house: self, id: tenant.id, slug, secret }

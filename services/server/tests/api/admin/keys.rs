@@ -177,10 +177,23 @@ async fn issuers_are_bounded() {
     let made: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
     assert_eq!(made.len() + before, 32);
     let problem = answers.iter().find(|answer| answer.status != 201).unwrap().refused(429, "quota-exceeded");
-    assert_eq!(problem["detail"], "the tenant has 32 issuers, the limit; remove one");
+    let limit = "the tenant has 32 issuers, the limit; remove one, or ask the service's operator for more";
+    assert_eq!(problem["detail"], limit);
     let id = made[0].ok(201)["id"].as_str().unwrap().to_owned();
     admin.delete(&format!("/v1/admin/issuers/{id}")).await.empty(204);
     register(50).await.ok(201);
+}
+
+#[tokio::test]
+async fn the_setting_of_a_tenant_bounds_its_issuers() {
+    let World { admin, .. } = &World::with(json!({"starter_skills": false, "issuers": 2})).await;
+    let register = |n: usize| {
+        let iss = format!("https://login-{n}.example");
+        admin.post("/v1/admin/issuers", json!({"iss": iss, "algorithm": "HS256", "secret": "s".repeat(32)}))
+    };
+    // The tenant of a test has one already.
+    register(0).await.ok(201);
+    register(1).await.refused(429, "quota-exceeded");
 }
 
 #[tokio::test]

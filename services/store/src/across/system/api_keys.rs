@@ -41,23 +41,23 @@ statement! {
 /// Why: only the row of a key says which tenant it belongs to.
 pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
     let key = |row: KeyRow| KnownKey {
-            id: KeyId(row.key_id),
-            tenant: Arc::new(KnownTenant {
-                id: TenantId(row.tenant_id),
-                place: db.here(),
-                is_elsewhere: row.is_elsewhere,
-                slug: row.slug,
-                settings: tenants::read_settings(row.tenant_id, &row.settings),
-                library: row.library.map(TenantLibrary::from),
-                erasures: row.erasures,
-                suspended: row.suspended_reason.map(Arc::from),
-            }),
-            secret_hash: row.secret_hash,
-            hashed_under: row.hashed_under,
-            // A scope that only a later release knows gives no right here.
-            scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
-            expires_at: row.expires_at,
-            revoked_at: row.revoked_at,
+        id: KeyId(row.key_id),
+        tenant: Arc::new(KnownTenant {
+            id: TenantId(row.tenant_id),
+            place: db.here(),
+            is_elsewhere: row.is_elsewhere,
+            slug: row.slug,
+            settings: tenants::read_settings(row.tenant_id, &row.settings),
+            library: row.library.map(TenantLibrary::from),
+            erasures: row.erasures,
+            suspended: row.suspended_reason.map(Arc::from),
+        }),
+        secret_hash: row.secret_hash,
+        hashed_under: row.hashed_under,
+        // A scope that only a later release knows gives no right here.
+        scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+        expires_at: row.expires_at,
+        revoked_at: row.revoked_at,
     };
     Ok(look_up(db, FindKeys { prefix }).await?.into_iter().map(key).collect())
 }
