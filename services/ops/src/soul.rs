@@ -80,7 +80,8 @@ pub async fn list_souls(ctx: &Ctx, query: &ListSouls) -> Result<Page<ListedSoul>
     let ctx = &reach_user(ctx, &whose, "soul.read").await?.ctx;
     let rows = souls::list(&ctx.app.db, &ctx.principal, window(before, limit), query.tainted).await?;
     let page = Page::of(rows, limit, |last| last.version)?;
-    Ok(page.map(|soul| ListedSoul { shown: shown_otherwise(&soul.text), soul }))
+    let shown = |soul: &Soul| shown_otherwise(&soul.text).filter(|_| soul.tainted);
+    Ok(page.map(|soul| ListedSoul { shown: shown(&soul), soul }))
 }
 
 /// Writes the soul. The same text again makes no version. Sessions that begin with the next snapshot have it.

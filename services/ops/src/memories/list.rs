@@ -65,5 +65,6 @@ pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Liste
     let ctx = &reach_user(ctx, &whose, "memory.read").await?.ctx;
     let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;
     let page = Page::of(rows, limit, |last| last.id)?;
-    Ok(page.map(|memory| ListedMemory { shown: shown_otherwise(&memory.content), memory }))
+    let shown = |memory: &Memory| shown_otherwise(&memory.content).filter(|_| memory.tainted);
+    Ok(page.map(|memory| ListedMemory { shown: shown(&memory), memory }))
 }

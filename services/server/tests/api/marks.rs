@@ -25,7 +25,7 @@ async fn submissions_and_their_rebases_are_marked() {
     let World { alice, admin, .. } = &World::new().await;
     alice.create(saying("mail", "One.\n\nTwo.\n\nThree.")).await;
     let talk = Talk::tainted(alice).await;
-    let edits = json!({"edits": [{"old_string": "One.", "new_string": HIDDEN}], "reason": HIDDEN});
+    let edits = json!({"edits": [{"old_string": "One.", "new_string": HIDDEN}]});
     let waiting = alice.patch("/v1/skills/mail", edits).header("Knowhow-Session", &talk.id).await.ok(202);
     let path = |submission: &Value| format!("/v1/submissions/{}", submission["id"].as_str().unwrap());
     check_marked("submission", &read(admin, &path(&waiting)).await["diff"]);
