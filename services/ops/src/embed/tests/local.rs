@@ -62,10 +62,10 @@ async fn it_knows_its_name_and_size() {
     assert!(EMBEDDER.embed(Vec::new(), asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap().is_empty());
 }
 
-/// Linux tells how urgent a thread is by its number; the name of one stands before it, in brackets.
+/// Behind a flood of cheap requests, turns would wait long for threads that are less urgent.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn its_threads_are_less_urgent_than_those_that_answer_requests() {
+async fn its_threads_are_as_urgent_as_those_that_answer_requests() {
     if !has_model() {
         return;
     }
@@ -75,17 +75,14 @@ async fn its_threads_are_less_urgent_than_those_that_answer_requests() {
         let threads = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
             let stat = std::fs::read_to_string(task.unwrap().path().join("stat")).ok()?;
             let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
-            // The nineteenth field (proc_pid_stat(5)).
+            // The nineteenth field (proc_pid_stat(5)), behind the thread's name in brackets.
             let nice: i32 = rest.split(' ').nth(16)?.parse().ok()?;
             (name.starts_with("embed-") && name != "embed-chatter").then_some(nice)
         });
         threads.collect::<Vec<i32>>()
     };
-    // One that is just started has yet to say so.
-    poll("threads that yield", || {
-        let nice = nice();
-        (nice.len() >= 2 && nice.iter().all(|nice| *nice > own)).then_some(())
-    });
+    poll("the threads of the model", || (nice().len() >= 2).then_some(()));
+    assert!(nice().iter().all(|nice| *nice == own), "{:?}", nice());
 }
 
 /// Else small talk would find skills for as long as others keep the model busy.
