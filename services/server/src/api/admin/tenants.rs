@@ -29,6 +29,7 @@ pub(crate) struct UsersQuery {
 #[into_params(parameter_in = Query)]
 pub(crate) struct UpdateTenantQuery {
     /// `shorten-retention` allows settings that keep less of the stored data. Without it they are refused with 409.
+    #[param(inline)]
     confirm: Option<Confirm>,
 }
 

@@ -24,7 +24,7 @@ async fn tenants_are_made_read_changed_and_listed() {
     operator.post("/v1/admin/tenants", nowhere).await.refused(422, "invalid");
     let defaults = json!({
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "versions_per_skill": 200,
-        "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "sessions_per_user": 5_000,
+        "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "issuers": 32, "sessions_per_user": 5_000,
         "conversation_bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
         "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "audit_days": 400, "enrich": true,
         "skill_decay": 0.99, "importance_floor": 0.3, "memory_decay": 0.95,
@@ -308,8 +308,8 @@ async fn an_operator_names_a_tenant() {
         let twice = operator.post(&format!("/v1/admin/{path}?tenant={slug}&tenant=other"), body).await;
         assert!([400, 404].contains(&twice.status), "{twice}");
     }
-    operator.get("/v1/skills").await.refused(400, "malformed");
-    operator.post("/v1/skills", skill("x")).await.refused(400, "malformed");
+    operator.get("/v1/skills").await.refused(403, "forbidden");
+    operator.post("/v1/skills", skill("x")).await.refused(403, "forbidden");
     assert!(alice.names().await.is_empty());
     operator.at(keeper()).get(&format!("/v1/admin/users?tenant={slug}")).await.ok(200);
 }

@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use knowhow_domain::name::RESERVED;
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::callers::{Caller, World};
@@ -43,8 +44,9 @@ fn command(name: &str, source: &[&str], caller: &Caller) -> String {
     let remote = ["--url", &shared().url, "--token", caller.token.as_deref().unwrap()];
     let output = run(&[&[name][..], source, &remote].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
-    String::from_utf8(output.stdout).unwrap()
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}{said}");
+    printed
 }
 
 /// Each skill's files, whatever the folders above it: by the last folder's name.
@@ -102,6 +104,10 @@ async fn three_hundred_skills_are_kept_the_same() {
         read(folder, "", &mut files);
         skills_of(&files)
     };
+    // A sync refuses the names of endpoints; tests of names say so.
+    for reserved in skills(&one).keys().filter(|home| RESERVED.iter().any(|name| Path::new(home).ends_with(name))) {
+        std::fs::remove_dir_all(one.join(reserved)).unwrap();
+    }
     let contents = |folder: &Path| {
         let mut all: Vec<Files> = skills(folder).into_values().collect();
         all.sort();

@@ -382,7 +382,7 @@ fn a_skill_with_more_than_any_service_stores_is_not_read() {
                 }
                 _ => (
                     200,
-                    json!({"version": 1, "digest": digest, "resources": (0..count).map(file).collect::<Vec<_>>()}),
+                    json!({"id": uuid::Uuid::nil(), "version": 1, "digest": digest, "resources": (0..count).map(file).collect::<Vec<_>>()}),
                 ),
             }
         });

@@ -10,7 +10,7 @@ use crate::answers::Answer;
 use crate::background::{WITH_WORKER, ring};
 use crate::callers::{World, skill};
 use crate::raw;
-use crate::service::{Service, knowhow, migrated, poll, shared};
+use crate::service::{Service, knowhow, migrated, poll, poll_async, shared};
 use crate::sql::execute_at;
 use crate::worker::Ground;
 
@@ -95,7 +95,11 @@ async fn probes_are_quiet_and_what_fails_is_loud() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     execute_at(&ground.owner, "update _sqlx_migrations set version = version + 1000000");
-    let unready = anonymous.at(&service).get("/readyz").await;
+    let unready = poll_async("the service not to be ready", async || {
+        let answer = anonymous.at(&service).get("/readyz").await;
+        (answer.status == 503).then_some(answer)
+    })
+    .await;
     unready.refused(503, "unavailable");
     let record = line(&service, &unready);
     assert_eq!((&record["level"], &record["path"]), (&json!("WARN"), &json!("/readyz")), "{record}");
