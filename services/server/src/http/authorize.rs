@@ -13,7 +13,7 @@ use knowhow_store::Bearer;
 use url::form_urlencoded;
 
 use super::ApiError;
-use super::operations::{Operation, Operations, check_utf8};
+use super::operations::{Operation, Operations};
 use crate::entry::{Entry, Need, check_headers, enter, note_caller};
 
 /// Answers a request that fails a check; its body is not read.
@@ -30,7 +30,7 @@ pub async fn authorize<B: MessageBody>(
 async fn check(request: &HttpRequest) -> Result<()> {
     let operations = request.app_data::<Data<Operations>>().ok_or_else(|| Error::internal("no operations"))?;
     let query = request.query_string();
-    let Some(operation) = operations.find(request) else { return check_utf8(query) };
+    let Some(operation) = operations.find(request) else { return Ok(()) };
     if let Some(need) = &operation.need {
         let entry = enter(request, None, |bearer| allows(operation, need, query, bearer)).await?;
         let entry = if need.is_admin() { in_named_tenant(request, operation, entry).await? } else { entry };

@@ -118,7 +118,7 @@ impl Operation {
 ///
 /// # Errors
 /// `Malformed`.
-pub fn check_utf8(query: &str) -> Result<(), Error> {
+fn check_utf8(query: &str) -> Result<(), Error> {
     let refused = |_| Error::Malformed("the query is not UTF-8: percent-encode the bytes of UTF-8 text".into());
     percent_decode_str(query).decode_utf8().map(drop).map_err(refused)
 }
