@@ -69,6 +69,11 @@ fn rebellious(tenant: &str, name: &str) -> String {
     )
 }
 
+/// The same directive as a prompt prints it: its closing tag closes nothing.
+fn printed(tenant: &str, name: &str) -> String {
+    rebellious(tenant, name).replace("</guidance>", "\u{2039}/guidance>")
+}
+
 /// Has the model asked each of the four questions about a word.
 async fn ask_all(ground: &Ground, world: &World, word: &str) {
     let World { alice, .. } = world;
@@ -103,6 +108,7 @@ fn check_frame(prompt: &Prompt, sent: &Sent) {
     let Prompt { opening, data: is_data, answer, has_key, .. } = *prompt;
     assert!(system.starts_with(opening) && system.ends_with(answer), "{system}");
     assert!(system.find(is_data) < system.find("<guidance>"), "{system}");
+    assert_eq!(system.matches("</guidance>").count(), 1, "{system}");
     let schema = system.rfind("Answer with").unwrap();
     assert!(schema > system.rfind("</guidance>").unwrap(), "{system}");
     assert_eq!(system[schema..].contains("\"key\": the value of the member 'key'"), has_key, "{system}");
@@ -133,7 +139,7 @@ async fn each_prompt_has_its_tenants_directive_and_keeps_its_frame() {
         for (word, tenant, other) in [("aardvark", "ours", "theirs"), ("buffalo", "theirs", "ours")] {
             let asked = of(word);
             check_frame(prompt, &asked);
-            assert!(asked.system.contains(&rebellious(tenant, prompt.directive)), "{}", asked.system);
+            assert!(asked.system.contains(&printed(tenant, prompt.directive)), "{}", asked.system);
             assert!(
                 !asked.system.contains(&format!("canary-{other}")) && !asked.system.contains(prompt.builtin),
                 "{}",
@@ -162,7 +168,7 @@ async fn each_prompt_has_its_tenants_directive_and_keeps_its_frame() {
         assert!(system.contains(prompt.builtin) && !system.contains("canary"), "{system}");
         assert_eq!(system, sent(&model, prompt.opening, "chamois").system);
         let Sent { system, .. } = sent(&model, prompt.opening, "echidna");
-        assert!(system.contains(&rebellious("theirs", prompt.directive)), "{system}");
+        assert!(system.contains(&printed("theirs", prompt.directive)), "{system}");
     }
     service.check_log();
 }
