@@ -54,7 +54,7 @@ pub(crate) struct ImportForm {
     /// The versions that skills are based on, by name; 0 for one that must not exist yet. Where another one is current, and
     /// not the same byte for byte, the skill is refused with `version-conflict`. Skills that are not named are written over
     /// whatever is current. A part without a file name.
-    #[schema(required = false)]
+    #[schema(required = false, example = json!({}))]
     expected: BTreeMap<String, i32>,
 }
 
