@@ -42,7 +42,7 @@ const LINES: [&str; 19] = [
 /// breaking every tag in it, so the mark need not withstand a search for its own digest.
 const MARK_DIGITS: usize = 8;
 
-/// The tags of prompts. No text between them can open or close one: [`break_tokens`] breaks each of these names in every text.
+/// The tags of prompts. No text between them can open or close one: `break_tokens` breaks each of these names in every text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Tag {

@@ -155,7 +155,8 @@ impl Rules {
             });
             for (text, secret) in plain.chain(secrets) {
                 let text = written_out(&text, &data.parts);
-                let mut read = needs::read(&text).expect(secret.as_ref().map_or(&rule.id, |secret| &secret.id));
+                let name = secret.as_ref().map_or(&rule.id, |secret| &secret.id);
+                let mut read = needs::read(&text).expect(name);
                 let keywords = secret.iter().map(|secret| secret.keywords.clone());
                 read.needs.extend(keywords.filter(|keywords| !keywords.is_empty()));
                 let is_block = secret.as_ref().is_some_and(|secret| secret.is_block);

@@ -17,6 +17,9 @@ const WATCHED: Duration = Duration::from_secs(2);
 /// Requests of strangers in a second: eight at once, each followed by a pause of 20 ms.
 const RATE: f64 = 400.0;
 
+/// The requests of a flood, by number.
+type Flood<'a> = Box<dyn Fn(usize) -> Sending + 'a>;
+
 /// Sends requests on 16 connections, each as soon as the one before is answered; returns how many were answered in a second.
 async fn flood(request: impl Fn(usize) -> Sending) -> f64 {
     let began = Instant::now();
@@ -45,7 +48,7 @@ async fn strangers_share_a_few_hundred_requests_a_second() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_WORKERS", "1")]);
     let stranger = &world.anonymous.at(&service);
-    let floods: [(&str, Box<dyn Fn(usize) -> Sending>); 6] = [
+    let floods: [(&str, Flood<'_>); 6] = [
         ("no credential", Box::new(|_| stranger.get("/v1/skills"))),
         ("random API keys", Box::new(|n| stranger.with_token(random_key(n)).get("/v1/skills"))),
         ("tokens of random tenants", Box::new(|n| stranger.with_token(token_of_nowhere(n)).get("/v1/skills"))),
