@@ -54,9 +54,9 @@ fn push(text: &mut String, lines: &[&str]) {
 struct Branch<'a> {
     lines: Vec<&'a str>,
     changes: Vec<Change>,
-    /// How many changes were taken.
+    /// Number of applied changes.
     taken: usize,
-    /// Where the first line is that was not taken: in the base, and on this side.
+    /// The first line that was not applied: in the base, and on this side.
     at: (usize, usize),
 }
 

@@ -39,7 +39,7 @@ pub(super) fn looks_like_punctuation(c: char) -> bool {
 }
 
 fn is_punctuation(text: impl Iterator<Item = char>) -> bool {
-    // Of an invisible character there is nothing to look at.
+    // An invisible character has no form to compare.
     let mut text = text.peekable();
     text.peek().is_some() && text.all(|c| matches!(c, '.' | '/' | '\\'))
 }

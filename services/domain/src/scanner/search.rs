@@ -66,7 +66,7 @@ struct Search<'a> {
 /// A part of a view that patterns are tried on.
 struct Segment<'a> {
     part: &'a str,
-    /// Where it begins in the view.
+    /// Its beginning in the view.
     start: usize,
     /// Whether its lines were joined.
     is_joined: bool,

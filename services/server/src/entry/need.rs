@@ -1,4 +1,4 @@
-//! What a credential must allow before an operation reads its request. The OpenAPI document names it in `security`.
+//! Scopes and roles that a credential must have before an operation reads its request. The OpenAPI document names it in `security`.
 
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::Bearer;

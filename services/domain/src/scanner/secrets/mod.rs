@@ -43,7 +43,7 @@ pub(super) struct SecretPattern {
     allowed_everywhere: Arc<[Allowed]>,
 }
 
-/// What the secret must be.
+/// Condition of a secret's value.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Value {

@@ -224,7 +224,7 @@ fn is_code(password: &str) -> bool {
         || (password.contains('.') && password.bytes().all(|byte| byte.is_ascii_lowercase() || b"._".contains(&byte)))
 }
 
-/// Whether hardly anything is left without the words of placeholders.
+/// Whether a value has hardly more than words of placeholders.
 fn is_of_placeholders(password: &str) -> bool {
     let mut left = password.to_ascii_lowercase();
     if is_made_up(&left.replace("test", "")) {

@@ -24,7 +24,7 @@ pub(crate) struct UsersQuery {
     prefix: Option<String>,
 }
 
-/// What a change of a tenant confirms.
+/// Confirmation of a change of a tenant.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UpdateTenantQuery {

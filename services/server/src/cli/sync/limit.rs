@@ -1,6 +1,6 @@
 //! How many skills a sync may delete. A side that is suddenly empty is more often a fault than a wish.
 
-/// How many skills were deleted lately.
+/// Number of skills that were deleted lately.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Gone {
     pub(super) from_service: usize,

@@ -53,7 +53,7 @@ pub(super) struct Whole {
     sizes: BTreeMap<String, u64>,
 }
 
-/// What a skill is made of.
+/// A skill's version, digest and files.
 #[derive(Deserialize)]
 pub(super) struct Peeked {
     id: SkillId,

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::cli::directory::Directory;
 use crate::cli::whole::WholeFile;
 
-/// What the names of files begin with that a sync has not finished.
+/// Prefix of the names of files that a sync has not finished.
 pub(super) const PART: &str = ".knowhow-sync-part-";
 
 /// The folder that is kept the same. Paths are relative to it, with `/` between segments. No link in them is followed.

@@ -30,7 +30,7 @@ const QUIET: Duration = Duration::from_millis(300);
 const LONGEST_BURST: Duration = Duration::from_secs(2);
 /// So long a skill must be missing before it is taken for removed: editors and checkouts put files back.
 const RIPE: Duration = Duration::from_secs(2);
-/// For so long deleted skills count when more are to be deleted: a folder may be emptied slowly.
+/// The time for which deleted skills count when more are to be deleted: a folder may be emptied slowly.
 const LATELY: Duration = Duration::from_secs(3600);
 /// How often it is seen whether the folder is the same still.
 const TICK: Duration = Duration::from_secs(1);
