@@ -24,7 +24,7 @@ const TOKENS: [&str; 12] = [
     "eos>",
 ];
 
-/// What may open a token or a tag: brackets, their full-width and small forms, and the one that Unicode composes.
+/// Characters that may open a token or a tag: brackets, their full-width and small forms, and the one that Unicode composes.
 const OPENING: [char; 7] = ['<', '＜', '﹤', '≮', '[', '［', '﹇'];
 
 /// The text with a look-alike for the bracket that opens a token, or a tag of a prompt: `‹|im_start|>`, `⟦INST]`, `‹/soul>`.

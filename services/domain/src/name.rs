@@ -27,7 +27,7 @@ impl SkillName {
         }
     }
 
-    /// Whether an endpoint has the address that a skill of this name would have.
+    /// Whether an endpoint has the address of a skill with this name.
     pub fn is_reserved(&self) -> bool {
         RESERVED.contains(&self.0.as_str())
     }

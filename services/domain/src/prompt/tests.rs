@@ -374,7 +374,7 @@ fn prompts_with(text: &str) -> Vec<(&'static str, String)> {
     prompts
 }
 
-/// How many tags a reader finds who does not mind case, blanks, invisible characters, accents and other forms of letters.
+/// Counts tags regardless of case, blanks, invisible characters, accents and other forms of letters.
 fn count_tags(text: &str) -> usize {
     let seen: String = seen(text).filter(|c| !c.is_whitespace()).collect();
     let count = |tag: Tag| {

@@ -56,7 +56,7 @@ fn hidden_byte(c: char) -> Option<u8> {
     u8::try_from(byte).ok()
 }
 
-/// What becomes of letters other than ASCII. The case of ASCII matters in secrets and never changes.
+/// Treatment of letters other than ASCII. The case of ASCII letters matters in secrets and never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     /// They come in lower case, as patterns have them.
@@ -65,7 +65,7 @@ pub(super) enum Case {
     Kept,
 }
 
-/// The view in compatible forms, without what is not seen; `None` if that is the same text.
+/// The view in compatible forms, without invisible characters; `None` if that is the same text.
 pub(super) fn seen(view: &Text<'_>, case: Case) -> Option<Text<'static>> {
     if view.text.is_ascii() {
         return None;
