@@ -17,6 +17,12 @@ pub(crate) static TRANSACTIONS: LazyLock<Line> = LazyLock::new(|| Line(Places::n
 /// wait for its locks may have all the places.
 pub(crate) static STATEMENTS: LazyLock<Line> = LazyLock::new(|| Line(Places::new(4)));
 
+/// Places that a statement takes: two statements of a user keep a processor of a database nearby busy. Of one far away, most
+/// of the time is the network's.
+pub(crate) fn places_of_a_statement(is_far: bool) -> u32 {
+    if is_far { 1 } else { 2 }
+}
+
 /// The lines of all users for one kind of work.
 pub(crate) struct Line(Places<(TenantId, UserId)>);
 
@@ -28,10 +34,21 @@ impl Line {
         user: UserId,
         longest: Duration,
     ) -> Result<Option<OwnedSemaphorePermit>> {
+        self.take_places(1, tenant, user, longest).await
+    }
+
+    /// Waits for so many places likewise.
+    pub(crate) async fn take_places(
+        &self,
+        count: u32,
+        tenant: TenantId,
+        user: UserId,
+        longest: Duration,
+    ) -> Result<Option<OwnedSemaphorePermit>> {
         if user == UserId::TENANT_WIDE {
             return Ok(None);
         }
-        match timeout(longest, self.0.of((tenant, user)).acquire_owned()).await {
+        match timeout(longest, self.0.of((tenant, user)).acquire_many_owned(count)).await {
             Ok(permit) => permit.map(Some).map_err(Error::internal),
             Err(_) => Err(Error::RateLimited {
                 detail: "too many requests for this user are waiting; send fewer at once".into(),

@@ -95,7 +95,8 @@ async fn run<const N: usize>(
     let last = asked[N - 1].sql;
     let _span = trace::wait_for(name_of(last));
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let _place = line::STATEMENTS.take(tenant, user, at.patience.for_turn()).await?;
+    let places = line::places_of_a_statement(at.room.is_far());
+    let _place = line::STATEMENTS.take_places(places, tenant, user, at.patience.for_turn()).await?;
     let limits = at.patience.shared_by(N).limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
     for Asked { values, .. } in &mut asked {

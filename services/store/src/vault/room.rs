@@ -40,6 +40,9 @@ impl Kind {
 /// A request waits at least as long as this many uses of a connection take when Postgres is idle.
 const WAITS_FOR_USES: u32 = 4;
 
+/// A database is far away if the shortest use of a connection takes so long.
+const FAR: Duration = Duration::from_millis(20);
+
 /// How long, and how many, may wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -110,6 +113,11 @@ impl Room {
     /// The longest wait of a request. Where the network alone takes long, a wait of the usual length is no sign of too much load.
     fn longest(&self) -> Duration {
         self.bounds.longest.max(self.lock().shortest_use() * WAITS_FOR_USES)
+    }
+
+    /// Whether the network to the database takes most of a statement's time.
+    pub(crate) fn is_far(&self) -> bool {
+        self.lock().shortest_use() >= FAR
     }
 
     /// Whether so many wait that some may soon be turned away; a few wait in every busy moment.

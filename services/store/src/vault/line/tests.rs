@@ -21,3 +21,16 @@ async fn a_third_waits_until_one_of_two_is_done_and_others_do_not() {
 async fn what_belongs_to_the_tenant_waits_for_nobody() {
     assert!(TRANSACTIONS.take(TenantId(new_id()), UserId::TENANT_WIDE, LONG).await.unwrap().is_none());
 }
+
+#[tokio::test]
+async fn two_statements_of_a_user_run_nearby_and_four_far_away() {
+    for (is_far, at_once) in [(false, 2), (true, 4)] {
+        let (tenant, user) = (TenantId(new_id()), UserId(new_id()));
+        let take = || STATEMENTS.take_places(places_of_a_statement(is_far), tenant, user, LONG);
+        let mut taken = Vec::new();
+        for _ in 0..at_once {
+            taken.push(take().await.unwrap());
+        }
+        assert!(Box::pin(take()).now_or_never().is_none());
+    }
+}
