@@ -3,6 +3,7 @@
 use knowhow_domain::recall::{Catalogue, Examples, SkillText};
 
 use crate::corpus::{Corpus, Message};
+use crate::dream::rank;
 use crate::random::Random;
 use crate::vectors::Vectors;
 
@@ -13,6 +14,8 @@ pub enum World {
     Coding,
     /// What people say every day, to short skills and the starters.
     Everyday,
+    /// A set, by its place.
+    Set(usize),
 }
 
 /// How catalogues are drawn.
@@ -27,8 +30,10 @@ pub struct Drawing {
     pub body_chars: usize,
     /// Examples of each skill, of everyday ones.
     pub examples: usize,
-    /// Whether the starters are there too, in everyday catalogues.
+    /// Whether the starters are there too.
     pub starters: bool,
+    /// Whether half of a set's skills are missing, so that what asks for them is a near miss.
+    pub halved: bool,
 }
 
 /// A catalogue with what it was built from.
@@ -49,6 +54,7 @@ impl Corpus {
         match world {
             World::Coding => &self.coding,
             World::Everyday => &self.everyday,
+            World::Set(at) => &self.sets[at].messages,
         }
     }
 }
@@ -56,8 +62,10 @@ impl Corpus {
 impl Drawing {
     /// Messages, by their place, in groups that share a catalogue.
     pub fn groups(&self, corpus: &Corpus) -> Vec<Vec<usize>> {
-        let all: Vec<usize> = (0..corpus.messages(self.world).len()).collect();
-        let group = if self.size <= OWN { 1 } else { self.size / SHARED };
+        let messages = corpus.messages(self.world);
+        let all: Vec<usize> = (0..messages.len()).collect();
+        let stands_alone = self.size <= OWN || messages.iter().any(|message| message.only.is_some());
+        let group = if stands_alone { 1 } else { (self.size / SHARED).min(all.len()).max(1) };
         all.chunks(group).map(<[usize]>::to_vec).collect()
     }
 
@@ -68,6 +76,9 @@ impl Drawing {
     /// from the near ones (of the message's own repository, with `same_source`; the everyday ones), then from the rest.
     pub fn draw(&self, corpus: &Corpus, messages: &[usize]) -> Vec<usize> {
         let all = corpus.messages(self.world);
+        if let World::Set(set) = self.world {
+            return self.draw_of_set(corpus, set, &all[messages[0]]);
+        }
         let mut random = Random::seeded(&all[messages[0]].id);
         let mut drawn: Vec<usize> = Vec::new();
         for place in messages.iter().flat_map(|message| &all[*message].relevant) {
@@ -80,7 +91,7 @@ impl Drawing {
         let source = &all[messages[0]].source;
         let near = |place: &usize| match self.world {
             World::Coding => self.same_source && corpus.skills[*place].source == *source,
-            World::Everyday => *place >= corpus.everyday_at,
+            World::Everyday | World::Set(_) => *place >= corpus.everyday_at,
         };
         let (near, far): (Vec<usize>, Vec<usize>) = others.partition(near);
         for pool in [near, far] {
@@ -88,7 +99,26 @@ impl Drawing {
             drawn.extend(random.choose(pool, missing));
         }
         if self.world == World::Everyday && self.starters {
-            drawn.extend(corpus.starters_at..corpus.skills.len());
+            drawn.extend(corpus.starters_at..corpus.sets_at);
+        }
+        drawn
+    }
+
+    /// Draws a catalogue of a set for a message: all its skills, or the relevant ones and others until there are `size`.
+    fn draw_of_set(&self, corpus: &Corpus, set: usize, message: &Message) -> Vec<usize> {
+        let pool = message.only.as_ref().unwrap_or(&corpus.sets[set].library);
+        let pool =
+            pool.iter().copied().filter(|place| !self.halved || rank(&corpus.skills[*place].name).is_multiple_of(2));
+        let (mut drawn, others): (Vec<usize>, Vec<usize>) = pool.partition(|place| message.relevant.contains(place));
+        let missing = self.size.saturating_sub(drawn.len());
+        if missing >= others.len() {
+            drawn.extend(others);
+            drawn.sort_unstable();
+        } else {
+            drawn.extend(Random::seeded(&message.id).choose(others, missing));
+        }
+        if self.starters {
+            drawn.extend(corpus.starters_at..corpus.sets_at);
         }
         drawn
     }
@@ -112,21 +142,27 @@ impl Drawing {
 
     pub fn build(&self, corpus: &Corpus, places: Vec<usize>, vectors: Option<&Vectors>) -> Drawn {
         let catalogue = Catalogue::build(&self.texts(corpus, &places, vectors));
-        Drawn { catalogue, examples: self.examples(&places, vectors), places }
+        let examples = self.examples(&catalogue, &places, vectors);
+        Drawn { catalogue, examples, places }
     }
 
-    fn examples(&self, places: &[usize], vectors: Option<&Vectors>) -> Examples {
+    fn examples(&self, catalogue: &Catalogue, places: &[usize], vectors: Option<&Vectors>) -> Examples {
         let uses = vectors.into_iter().flat_map(|vectors| {
             let of = |(at, place): (u32, &usize)| {
                 vectors.uses[*place].iter().take(self.examples).map(move |vector| (at, vector.as_slice()))
             };
             (0..).zip(places).flat_map(of).collect::<Vec<_>>()
         });
-        Examples::new(uses)
+        Examples::of(catalogue, uses)
     }
 }
 
 impl Drawn {
+    /// Skills of the corpus, in the order of the catalogue.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
     /// Places in the catalogue of the skills that answer a message.
     pub fn relevant(&self, message: &Message) -> Vec<usize> {
         (0..self.places.len()).filter(|at| message.relevant.contains(&self.places[*at])).collect()
@@ -134,6 +170,6 @@ impl Drawn {
 
     /// Whether a skill is one of the starters, which count neither as hit nor as answer.
     pub fn is_starter(&self, corpus: &Corpus, skill: usize) -> bool {
-        self.places[skill] >= corpus.starters_at
+        (corpus.starters_at..corpus.sets_at).contains(&self.places[skill])
     }
 }

@@ -11,6 +11,8 @@ use knowhow_domain::{Limits, SkillDocument};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::sets::{self, Set};
+
 /// A skill as its author wrote it.
 pub struct Skill {
     /// In the corpus; none for everyday skills and starters.
@@ -32,18 +34,23 @@ pub struct Message {
     pub relevant: Vec<usize>,
     pub kind: String,
     pub source: String,
+    /// The skills that it stands beside, where these are not all of its set.
+    pub only: Option<Vec<usize>>,
 }
 
 pub struct Corpus {
-    /// Long skills, then everyday ones, then the starters that every user has.
+    /// Long skills, then everyday ones, then the starters that every user has, then those of sets.
     pub skills: Vec<Skill>,
-    /// Where everyday skills begin, and where starters do.
+    /// Where everyday skills begin, where starters do, and where those of sets do.
     pub everyday_at: usize,
     pub starters_at: usize,
+    pub sets_at: usize,
     /// Messages to coding agents: those that skills answer, then those that none does.
     pub coding: Vec<Message>,
     /// What people say every day, likewise.
     pub everyday: Vec<Message>,
+    /// Other libraries with messages to them.
+    pub sets: Vec<Set>,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +73,7 @@ struct CodingMessage {
 }
 
 #[derive(Deserialize)]
-struct ShortSkill {
+pub struct ShortSkill {
     name: String,
     description: String,
     content: String,
@@ -110,13 +117,17 @@ impl Corpus {
         let mut coding: Vec<CodingMessage> = read_lines(folder, "queries-dev.jsonl")?;
         coding.extend(read_lines::<CodingMessage>(folder, "queries-negative-dev.jsonl")?);
         let everyday: Vec<EverydayMessage> = read_lines(folder, "everyday-dev.jsonl")?;
-        Ok(Self {
-            skills,
+        let mut corpus = Self {
             everyday_at,
             starters_at,
+            sets_at: skills.len(),
+            skills,
             coding: coding.into_iter().map(|message| message.into_message(&places)).collect(),
             everyday: everyday.into_iter().map(|message| message.into_message(&names)).collect(),
-        })
+            sets: Vec::new(),
+        };
+        corpus.sets = sets::read_all(folder, &mut corpus, &places, &names)?;
+        Ok(corpus)
     }
 }
 
@@ -128,7 +139,7 @@ impl LongSkill {
 }
 
 impl ShortSkill {
-    fn into_skill(self) -> Skill {
+    pub fn into_skill(self) -> Skill {
         let Self { name, description, content: body } = self;
         Skill {
             id: String::new(),
@@ -145,14 +156,14 @@ impl ShortSkill {
 impl CodingMessage {
     fn into_message(self, places: &HashMap<String, usize>) -> Message {
         let relevant = self.relevant.iter().filter_map(|id| places.get(id).copied()).collect();
-        Message { id: self.qid, text: self.query, relevant, kind: self.kind, source: self.source_repo }
+        Message { id: self.qid, text: self.query, relevant, kind: self.kind, source: self.source_repo, only: None }
     }
 }
 
 impl EverydayMessage {
     fn into_message(self, names: &HashMap<String, usize>) -> Message {
         let relevant = self.relevant.iter().filter_map(|name| names.get(name).copied()).collect();
-        Message { id: self.qid, text: self.query, relevant, kind: self.kind, source: String::new() }
+        Message { id: self.qid, text: self.query, relevant, kind: self.kind, source: String::new(), only: None }
     }
 }
 
@@ -179,12 +190,12 @@ fn read_starter(file: &Path) -> Result<Skill> {
     })
 }
 
-fn read_lines<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<Vec<T>> {
+pub fn read_lines<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<Vec<T>> {
     let path = folder.join(file);
     parse_lines(&fs::read_to_string(&path).with_context(|| path.display().to_string())?)
 }
 
-fn parse_lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
+pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
     text.lines()
         .map(|line| serde_json::from_str(line).with_context(|| format!("not as expected: {line:.80}")))
         .collect()

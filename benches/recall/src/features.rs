@@ -12,7 +12,7 @@ use crate::catalogues::{Drawing, Drawn, World};
 use crate::cores;
 use crate::corpus::Corpus;
 use crate::measure::{Basis, ask};
-use crate::settings::Way;
+use crate::settings::{Way, list_of_set};
 use crate::vectors::Vectors;
 
 /// Rows that are kept of a large catalogue: the best of each signal.
@@ -52,12 +52,25 @@ const ALL: usize = usize::MAX;
 pub fn write_all(corpus: &Corpus, vectors: Option<&Vectors>, folder: &Path) -> Result<()> {
     for (name, world, size, body_chars, examples) in SETTINGS {
         let starters = !name.ends_with("bare");
-        let drawing = Drawing { world, same_source: false, size, body_chars, examples, starters };
+        let drawing = Drawing { world, same_source: false, size, body_chars, examples, starters, halved: false };
         write(name, Basis { corpus, drawing: &drawing, vectors }, folder)?;
     }
     for (name, same_source, size, body_chars) in LONG {
-        let drawing = Drawing { world: World::Coding, same_source, size, body_chars, examples: 0, starters: false };
+        let drawing = Drawing {
+            world: World::Coding,
+            same_source,
+            size,
+            body_chars,
+            examples: 0,
+            starters: false,
+            halved: false,
+        };
         write(name, Basis { corpus, drawing: &drawing, vectors }, folder)?;
+    }
+    for (at, set) in corpus.sets.iter().enumerate() {
+        for setting in list_of_set(at, set) {
+            write(&setting.name, Basis { corpus, drawing: &setting.drawing, vectors }, folder)?;
+        }
     }
     Ok(())
 }
@@ -106,15 +119,18 @@ fn of_message(basis: Basis<'_>, drawn: &Drawn, at: usize) -> (Vec<f32>, Value) {
         let marks =
             [f32::from(u8::from(relevant.contains(place))), f32::from(u8::from(drawn.is_starter(corpus, *place)))];
         rows.extend(marks);
-        rows.extend([s.name, s.text, s.body, s.phrases, s.cover, s.cosine, s.example, s.depth]);
+        rows.extend([s.name, s.text, s.body, s.phrases, s.trigger, s.cover, s.cosine, s.example, s.meaning, s.depth]);
     }
-    let Context { skills, body_terms, rarity, field, mean_cosine, spread, chatter, examples, .. } = evidence.context;
+    let Context { skills, depth, field, mean_cosine, spread, chatter, own, .. } = evidence.context;
     let case = json!({
         "id": message.id, "kind": message.kind, "source": message.source, "rows": kept.len(),
-        "world": if drawing.world == World::Coding { "coding" } else { "everyday" },
-        "skill": message.relevant.first(), "chars": message.text.chars().count(), "skills": skills,
-        "body_terms": body_terms, "rarity": rarity, "field": field, "mean_cosine": mean_cosine,
-        "spread": spread, "chatter": chatter, "examples": examples,
+        "world": match drawing.world {
+            World::Coding => "coding",
+            World::Everyday => "everyday",
+            World::Set(set) => corpus.sets[set].name,
+        },
+        "skill": message.relevant.first(), "skills": skills, "depth": depth, "field": field,
+        "mean_cosine": mean_cosine, "spread": spread, "chatter": chatter, "own": own,
     });
     (rows, case)
 }

@@ -8,8 +8,8 @@ use crate::times::Cost;
 
 pub fn of(outcomes: &[Outcome], costs: &[Cost]) -> Value {
     let catalogues: Map<String, Value> =
-        outcomes.iter().map(|outcome| (outcome.setting.name.to_owned(), outcome_json(outcome))).collect();
-    let costs: Map<String, Value> = costs.iter().map(|cost| (cost.name.to_owned(), cost_json(cost))).collect();
+        outcomes.iter().map(|outcome| (outcome.setting.name.clone(), outcome_json(outcome))).collect();
+    let costs: Map<String, Value> = costs.iter().map(|cost| (cost.name.clone(), cost_json(cost))).collect();
     json!({ "catalogues": catalogues, "costs": costs })
 }
 
@@ -55,7 +55,6 @@ fn tally_json(tally: &Tally) -> Value {
         "recall_at_5": rounded(tally.five()),
         "mrr_at_10": rounded(tally.reciprocal()),
         "turn_at_5": rounded(tally.turn()),
-        "turn_at_5_of_searched": rounded(tally.turn_searched()),
         "turn_keeps": rounded(tally.kept()),
         "names_a_turn": rounded(tally.names()),
         "relevant_shown": rounded(tally.shown()),

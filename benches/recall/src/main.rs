@@ -11,6 +11,7 @@ mod json;
 mod measure;
 mod random;
 mod report;
+mod sets;
 mod settings;
 mod times;
 mod vectors;
@@ -22,7 +23,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 
 use crate::corpus::Corpus;
-use crate::settings::{Part, SETTINGS};
+use crate::settings::Part;
 use crate::vectors::Vectors;
 
 /// Finds real skills by real messages, and counts how often and how fast.
@@ -64,8 +65,9 @@ fn main() -> Result<()> {
 }
 
 fn measure_all(corpus: &Corpus, vectors: Option<&Vectors>, out: Option<&Path>) -> Result<()> {
-    let outcomes: Vec<_> = SETTINGS.iter().map(|setting| measure::run(corpus, setting, vectors)).collect();
-    let timed = SETTINGS.iter().filter(|setting| setting.part != Part::Sizes);
+    let settings = settings::list(corpus);
+    let outcomes: Vec<_> = settings.iter().map(|setting| measure::run(corpus, setting, vectors)).collect();
+    let timed = settings.iter().filter(|setting| matches!(setting.part, Part::Coding | Part::Everyday));
     let mut costs: Vec<_> = timed.map(|setting| times::time(corpus, setting, vectors)).collect();
     costs.push(times::time_whole(corpus, vectors));
     report::print(&outcomes, &costs);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::recall::{FLOOR, Query, Ranking, is_short, search};
+use knowhow_domain::recall::{FLOOR, Query, Ranking, search};
 
 use crate::catalogues::{Drawing, Drawn};
 use crate::cores;
@@ -17,7 +17,7 @@ const SHOWN: usize = 5;
 
 /// How a setting did in each of its ways.
 pub struct Outcome {
-    pub setting: &'static Setting,
+    pub setting: Setting,
     pub ways: Vec<(Way, Counts)>,
 }
 
@@ -28,6 +28,9 @@ pub struct Counts {
     pub by_kind: BTreeMap<String, Tally>,
     /// Of each kind of messages that no skill answers, how many there are and how many were answered in a turn.
     pub negatives: BTreeMap<String, [usize; 2]>,
+    /// Turns that name skills for such messages, and the names.
+    wrong_turns: usize,
+    wrong_names: usize,
 }
 
 /// Counts of messages that skills answer; one counts as found where any of its skills is.
@@ -37,8 +40,9 @@ pub struct Tally {
     first: usize,
     in_five: usize,
     reciprocal: f64,
-    /// Messages that a turn does not search.
-    short: usize,
+    /// Likewise by the nearest text alone.
+    plain_first: usize,
+    plain_five: usize,
     /// Of those found among the first five, how many a turn shows; of all, how many.
     kept: usize,
     in_turn: usize,
@@ -57,7 +61,8 @@ struct Trial {
     relevant: usize,
     /// Where the first relevant skill stands, from 1.
     rank: Option<u8>,
-    is_short: bool,
+    /// How many skills have a text, description or example, that is nearer than all of the relevant ones.
+    nearer: usize,
     /// Skills that a turn names, how many of these are relevant, and whether any is the user's own.
     names: usize,
     right: usize,
@@ -74,7 +79,7 @@ pub struct Basis<'a> {
     pub vectors: Option<&'a Vectors>,
 }
 
-pub fn run(corpus: &Corpus, setting: &'static Setting, vectors: Option<&Vectors>) -> Outcome {
+pub fn run(corpus: &Corpus, setting: &Setting, vectors: Option<&Vectors>) -> Outcome {
     let drawing = &setting.drawing;
     let ways = setting.ways(vectors.is_some());
     let groups = drawing.groups(corpus);
@@ -88,7 +93,7 @@ pub fn run(corpus: &Corpus, setting: &'static Setting, vectors: Option<&Vectors>
         }
     }
     eprintln!("{}: done", setting.name);
-    Outcome { setting, ways: counted }
+    Outcome { setting: setting.clone(), ways: counted }
 }
 
 /// Tries the messages of a catalogue in all ways.
@@ -97,7 +102,8 @@ fn try_group(basis: Basis<'_>, group: &[usize], ways: &[Way]) -> Vec<Vec<Trial>>
     let drawn = drawing.build(corpus, drawing.draw(corpus, group), vectors);
     let try_one = |at: &usize, way: Way| {
         let ranking = search(&drawn.catalogue, &ask(basis, &drawn, *at, way));
-        Trial::of(basis, &drawn, *at, &ranking)
+        let nearer = count_nearer(basis, &drawn, *at, way);
+        Trial { nearer, ..Trial::of(basis, &drawn, *at, &ranking) }
     };
     ways.iter().map(|way| group.iter().map(|at| try_one(at, *way)).collect()).collect()
 }
@@ -120,20 +126,36 @@ impl Trial {
     fn of(basis: Basis<'_>, drawn: &Drawn, at: usize, ranking: &Ranking) -> Self {
         let message = &basis.corpus.messages(basis.drawing.world)[at];
         let relevant = drawn.relevant(message);
-        let is_short = is_short(&message.text);
-        let shown = ranking.relevant(FLOOR).iter().take(if is_short { 0 } else { SHOWN });
+        let shown = ranking.relevant(FLOOR).iter().take(SHOWN);
         let shown: Vec<usize> = shown.map(|hit| hit.skill).collect();
         let rank = (1..).zip(&ranking.hits).find(|(_, hit)| relevant.contains(&hit.skill)).map(|(rank, _)| rank);
         Self {
             message: at,
             relevant: relevant.len(),
             rank,
-            is_short,
+            nearer: usize::MAX,
             names: shown.len(),
             right: shown.iter().filter(|skill| relevant.contains(skill)).count(),
             answered: shown.iter().any(|skill| !drawn.is_starter(basis.corpus, *skill)),
         }
     }
+}
+
+/// How many skills have a text, description or example, that is nearer to a message than all of the relevant ones.
+fn count_nearer(basis: Basis<'_>, drawn: &Drawn, at: usize, way: Way) -> usize {
+    let Basis { drawing, vectors, .. } = basis;
+    let Some(vectors) = vectors else { return usize::MAX };
+    let message = vectors.message(drawing.world, at);
+    let dot = |text: &Vec<f32>| text.iter().zip(message).map(|(a, b)| a * b).sum::<f32>();
+    let nearest = |place: &usize| {
+        let examples = if way == Way::Examples { drawing.examples } else { 0 };
+        let uses = vectors.uses[*place].iter().take(examples);
+        uses.chain([&vectors.skills[*place]]).map(dot).fold(f32::NEG_INFINITY, f32::max)
+    };
+    let nearness: Vec<f32> = drawn.places().iter().map(nearest).collect();
+    let relevant = drawn.relevant(&basis.corpus.messages(drawing.world)[at]);
+    let best = relevant.iter().map(|skill| nearness[*skill]).fold(f32::NEG_INFINITY, f32::max);
+    nearness.iter().filter(|other| **other > best).count()
 }
 
 impl Counts {
@@ -142,10 +164,17 @@ impl Counts {
             let [messages, answered] = self.negatives.entry(message.kind.clone()).or_default();
             *messages += 1;
             *answered += usize::from(trial.answered);
+            self.wrong_turns += usize::from(trial.names > 0);
+            self.wrong_names += trial.names;
         } else {
             self.all.add(trial);
             self.by_kind.entry(message.kind.clone()).or_default().add(trial);
         }
+    }
+
+    /// Skills that a turn names for a message that asks for none, where it names any.
+    pub fn wrong_names(&self) -> f64 {
+        share(self.wrong_names, self.wrong_turns)
     }
 
     /// Share of the negatives that a turn answers, mean of their kinds.
@@ -161,8 +190,9 @@ impl Tally {
         self.messages += 1;
         self.first += usize::from(trial.rank == Some(1));
         self.in_five += usize::from(in_five);
+        self.plain_first += usize::from(trial.nearer < 1);
+        self.plain_five += usize::from(trial.nearer < 5);
         self.reciprocal += trial.rank.map_or(0.0, |rank| 1.0 / f64::from(rank));
-        self.short += usize::from(trial.is_short);
         self.in_turn += usize::from(trial.right > 0);
         self.kept += usize::from(in_five && trial.right > 0);
         self.turns += usize::from(trial.names > 0);
@@ -180,19 +210,19 @@ impl Tally {
         share(self.in_five, self.messages)
     }
 
+    /// Recall at 1 and at 5 by the nearest text alone.
+    pub fn plain(&self) -> [f64; 2] {
+        [share(self.plain_first, self.messages), share(self.plain_five, self.messages)]
+    }
+
     /// The mean reciprocal rank among the first ten.
     pub fn reciprocal(&self) -> f64 {
         self.reciprocal / self.messages.max(1) as f64
     }
 
-    /// Share of the messages for which a turn names a relevant skill; short ones are not searched, and count as not found.
+    /// Share of the messages for which a turn names a relevant skill.
     pub fn turn(&self) -> f64 {
         share(self.in_turn, self.messages)
-    }
-
-    /// The same of the messages that a turn searches.
-    pub fn turn_searched(&self) -> f64 {
-        share(self.in_turn, self.messages - self.short)
     }
 
     /// Share of what search finds among five that a turn shows.

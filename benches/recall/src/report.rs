@@ -7,12 +7,13 @@ use crate::times::Cost;
 type Measured<'a> = (&'a Setting, &'a Counts);
 
 pub fn print(outcomes: &[Outcome], costs: &[Cost]) {
+    print_worlds(outcomes);
     for (way, title) in
         [(Way::Meaning, "with meaning"), (Way::Examples, "with 5 examples a skill"), (Way::Words, "by words alone")]
     {
         let measured = |part: Part| -> Vec<Measured<'_>> {
             let of_part = outcomes.iter().filter(|outcome| outcome.setting.part == part);
-            of_part.filter_map(|outcome| Some((outcome.setting, counts_of(outcome, way)?))).collect()
+            of_part.filter_map(|outcome| Some((&outcome.setting, counts_of(outcome, way)?))).collect()
         };
         print_coding(title, &measured(Part::Coding), way);
         print_everyday(title, &measured(Part::Everyday), way);
@@ -20,6 +21,34 @@ pub fn print(outcomes: &[Outcome], costs: &[Cost]) {
     }
     print_routing(outcomes);
     print_costs(costs);
+}
+
+/// All catalogues beside the simplest method: the nearest text, description or example.
+fn print_worlds(outcomes: &[Outcome]) {
+    println!("\n## All worlds\n");
+    println!(
+        "| catalogue | messages | nearest text @1 / @5 | search @1 / @5 | turn @5 | names | answered | names then |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for outcome in outcomes {
+        let of = |way| counts_of(outcome, way).map(|counts| (way, counts));
+        for (way, counts) in [Way::Meaning, Way::Examples].into_iter().filter_map(of) {
+            let (all, [first, five]) = (&counts.all, counts.all.plain());
+            let learned = if way == Way::Examples && outcome.setting.part != Part::Sets { ", 5 examples" } else { "" };
+            let beaten = if first > all.first() + 0.0005 { " **beaten**" } else { "" };
+            println!(
+                "| {}{learned} | {} | {first:.3} / {five:.3} | {:.3} / {:.3}{beaten} | {:.3} | {:.1} | {} | {:.1} |",
+                outcome.setting.name,
+                all.messages,
+                all.first(),
+                all.five(),
+                all.turn(),
+                all.names(),
+                answered_by_kind(counts),
+                counts.wrong_names(),
+            );
+        }
+    }
 }
 
 fn counts_of(outcome: &Outcome, way: Way) -> Option<&Counts> {
@@ -94,17 +123,16 @@ fn print_everyday(title: &str, measured: &[Measured<'_>], way: Way) {
     println!(
         "Names: of turns that name any. Answered: share of the messages that ask for none; a starter is no answer.\n"
     );
-    println!("| catalogue | @1 | @5 | turn @5 | without short | names | {} | answered, mean |", kinds.join(" | "));
-    println!("|---|---|---|---|---|---|{}---|", "---|".repeat(kinds.len()));
+    println!("| catalogue | @1 | @5 | turn @5 | names | {} | answered, mean |", kinds.join(" | "));
+    println!("|---|---|---|---|---|{}---|", "---|".repeat(kinds.len()));
     for (setting, counts) in measured {
         let (all, goals) = (&counts.all, setting.goals(way));
         println!(
-            "| {} | {} | {} | {} | {:.3} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             setting.name,
             at_least(all.first(), goals.first),
             at_least(all.five(), goals.five),
             at_least(all.turn(), goals.turn),
-            all.turn_searched(),
             at_most(all.names(), goals.names),
             answered_by_kind(counts),
             at_most(counts.answered(), goals.answered),

@@ -1,6 +1,8 @@
 //! What is measured, and what is to be reached.
 
 use crate::catalogues::{Drawing, World};
+use crate::corpus::Corpus;
+use crate::sets::Set;
 
 /// Ways of searching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub enum Part {
     Everyday,
     /// Libraries much smaller or larger than most.
     Sizes,
+    /// Sets that are read as they are.
+    Sets,
 }
 
 /// What is to be reached; a figure without a goal is only shown.
@@ -35,8 +39,9 @@ pub struct Goals {
 }
 
 /// A kind of catalogue.
+#[derive(Debug, Clone)]
 pub struct Setting {
-    pub name: &'static str,
+    pub name: String,
     pub part: Part,
     pub drawing: Drawing,
 }
@@ -49,31 +54,84 @@ pub const CODING_ANSWERED: f64 = 0.35;
 /// Where messages with several relevant skills are looked at, and their kind.
 pub const ROUTING: (&str, &str) = ("same-200", "routing-case");
 
-pub const SETTINGS: [Setting; 15] = [
-    coding("random-50", Part::Coding, false, 50),
-    coding("random-200", Part::Coding, false, 200),
-    coding("same-50", Part::Coding, true, 50),
-    coding("same-200", Part::Coding, true, 200),
-    everyday("everyday-8", Part::Everyday, 8),
-    everyday("everyday-30", Part::Everyday, 30),
-    everyday("everyday-120", Part::Everyday, 120),
-    everyday("everyday-1", Part::Sizes, 1),
-    everyday("everyday-1000", Part::Sizes, 1_000),
-    everyday("everyday-10000", Part::Sizes, 10_000),
-    coding("random-1", Part::Sizes, false, 1),
-    coding("random-5", Part::Sizes, false, 5),
-    coding("random-15", Part::Sizes, false, 15),
-    coding("random-1000", Part::Sizes, false, 1_000),
-    coding("random-10000", Part::Sizes, false, 10_000),
-];
-
-const fn coding(name: &'static str, part: Part, same_source: bool, size: usize) -> Setting {
-    let drawing =
-        Drawing { world: World::Coding, same_source, size, body_chars: usize::MAX, examples: 0, starters: false };
-    Setting { name, part, drawing }
+/// All settings.
+pub fn list(corpus: &Corpus) -> Vec<Setting> {
+    let mut settings = vec![
+        coding("random-50", Part::Coding, false, 50),
+        coding("random-200", Part::Coding, false, 200),
+        coding("same-50", Part::Coding, true, 50),
+        coding("same-200", Part::Coding, true, 200),
+        everyday("everyday-8", Part::Everyday, 8),
+        everyday("everyday-30", Part::Everyday, 30),
+        everyday("everyday-120", Part::Everyday, 120),
+        everyday("everyday-1", Part::Sizes, 1),
+        everyday("everyday-1000", Part::Sizes, 1_000),
+        everyday("everyday-10000", Part::Sizes, 10_000),
+        coding("random-1", Part::Sizes, false, 1),
+        coding("random-5", Part::Sizes, false, 5),
+        coding("random-15", Part::Sizes, false, 15),
+        coding("random-1000", Part::Sizes, false, 1_000),
+        coding("random-10000", Part::Sizes, false, 10_000),
+    ];
+    for (at, set) in corpus.sets.iter().enumerate() {
+        settings.extend(list_of_set(at, set));
+    }
+    settings
 }
 
-const fn everyday(name: &'static str, part: Part, size: usize) -> Setting {
+/// A set with all its skills or some, with examples of each, and with half of its skills missing.
+pub fn list_of_set(at: usize, set: &Set) -> Vec<Setting> {
+    const ALL: usize = usize::MAX;
+    let kinds: &[(&str, usize, usize, bool)] = match set.name {
+        "short" | "short-held-out" => &[
+            ("-8", 8, 0, false),
+            ("-30", 30, 0, false),
+            ("-120", ALL, 0, false),
+            ("-8-uses", 8, 5, false),
+            ("-30-uses", 30, 5, false),
+        ],
+        "languages" => &[("-8", 8, 0, false), ("-30", ALL, 0, false)],
+        "people-long" | "bfcl-live" | "abcd" => &[("", ALL, 0, false)],
+        "hwu64" => &[
+            ("", ALL, 0, false),
+            ("-5", ALL, 5, false),
+            ("-10", ALL, 10, false),
+            ("-half", ALL, 0, true),
+            ("-5-half", ALL, 5, true),
+            ("-10-half", ALL, 10, true),
+        ],
+        _ => &[("", ALL, 0, false), ("-5", ALL, 5, false), ("-half", ALL, 0, true), ("-5-half", ALL, 5, true)],
+    };
+    let setting = |(ending, size, examples, halved): &(&str, usize, usize, bool)| Setting {
+        name: format!("{}{ending}", set.name),
+        part: Part::Sets,
+        drawing: Drawing {
+            world: World::Set(at),
+            same_source: false,
+            size: *size,
+            body_chars: usize::MAX,
+            examples: *examples,
+            starters: true,
+            halved: *halved,
+        },
+    };
+    kinds.iter().map(setting).collect()
+}
+
+fn coding(name: &str, part: Part, same_source: bool, size: usize) -> Setting {
+    let drawing = Drawing {
+        world: World::Coding,
+        same_source,
+        size,
+        body_chars: usize::MAX,
+        examples: 0,
+        starters: false,
+        halved: false,
+    };
+    Setting { name: name.to_owned(), part, drawing }
+}
+
+fn everyday(name: &str, part: Part, size: usize) -> Setting {
     let drawing = Drawing {
         world: World::Everyday,
         same_source: false,
@@ -81,13 +139,17 @@ const fn everyday(name: &'static str, part: Part, size: usize) -> Setting {
         body_chars: usize::MAX,
         examples: 5,
         starters: true,
+        halved: false,
     };
-    Setting { name, part, drawing }
+    Setting { name: name.to_owned(), part, drawing }
 }
 
 impl Setting {
     /// The ways of searching that it is measured by.
     pub fn ways(&self, has_model: bool) -> &'static [Way] {
+        if self.part == Part::Sets {
+            return if self.drawing.examples > 0 { &[Way::Examples] } else { &[Way::Meaning] };
+        }
         match (has_model, self.drawing.examples) {
             (false, _) => &[Way::Words],
             (true, 0) => &[Way::Words, Way::Meaning],
@@ -96,7 +158,7 @@ impl Setting {
     }
 
     pub fn goals(&self, way: Way) -> Goals {
-        match (self.name, way) {
+        match (self.name.as_str(), way) {
             ("random-50", Way::Meaning) => kept(None, 0.994, [0.972, 0.999]),
             ("random-200", Way::Meaning) => kept(None, 0.988, [0.943, 0.990]),
             ("same-50", Way::Meaning) => kept(None, 0.972, [0.899, 0.982]),

@@ -18,7 +18,7 @@ const SEARCHES: usize = 200;
 
 /// Medians, which other work on the machine disturbs least.
 pub struct Cost {
-    pub name: &'static str,
+    pub name: String,
     /// Skills of a catalogue, starters included.
     pub skills: usize,
     pub build_us_a_skill: f64,
@@ -34,7 +34,7 @@ pub fn time(corpus: &Corpus, setting: &Setting, vectors: Option<&Vectors>) -> Co
         let messages: Vec<usize> = group.iter().copied().take(SEARCHES).collect();
         (drawing.draw(corpus, group), messages)
     });
-    measure(setting.name, Basis { corpus, drawing, vectors }, catalogues, setting.ways(vectors.is_some()))
+    measure(&setting.name, Basis { corpus, drawing, vectors }, catalogues, setting.ways(vectors.is_some()))
 }
 
 /// The whole corpus as one catalogue: the size of a tenant's library rather than a user's.
@@ -48,6 +48,7 @@ pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Cost {
         body_chars: usize::MAX,
         examples: 0,
         starters: false,
+        halved: false,
     };
     let messages = (0..corpus.coding.len()).step_by(EVERY).collect();
     let ways: &[Way] = if vectors.is_some() { &[Way::Words, Way::Meaning] } else { &[Way::Words] };
@@ -56,7 +57,7 @@ pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Cost {
 
 /// Builds each catalogue and searches its messages.
 fn measure(
-    name: &'static str,
+    name: &str,
     basis: Basis<'_>,
     catalogues: impl Iterator<Item = (Vec<usize>, Vec<usize>)>,
     ways: &[Way],
@@ -77,7 +78,7 @@ fn measure(
         }
     }
     Cost {
-        name,
+        name: name.to_owned(),
         skills: skills / built.max(1),
         build_us_a_skill: median_us(building),
         bytes_a_skill: bytes / skills.max(1),

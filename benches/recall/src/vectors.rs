@@ -24,6 +24,7 @@ pub struct Vectors {
     phrases: Vec<Vec<f32>>,
     coding: Vec<Vec<f32>>,
     everyday: Vec<Vec<f32>>,
+    sets: Vec<Vec<Vec<f32>>>,
 }
 
 impl Vectors {
@@ -36,6 +37,7 @@ impl Vectors {
         match world {
             World::Coding => &self.coding[at],
             World::Everyday => &self.everyday[at],
+            World::Set(set) => &self.sets[set][at],
         }
     }
 }
@@ -49,23 +51,22 @@ const CHUNK: usize = 256;
 pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     let encoder = Encoder::open(model).with_context(|| model.display().to_string())?;
     let own = Sha256::digest(fs::read(model.join("model.safetensors"))?);
-    let key_of = |text: &str| -> Key {
-        let digest = Sha256::new().chain_update(own).chain_update(text).finalize();
+    let key_of = |(side, text): (Side, &str)| -> Key {
+        let digest = Sha256::new().chain_update(own).chain_update(side.name()).chain_update(text).finalize();
         std::array::from_fn(|at| digest[at])
     };
     let skills: Vec<String> =
         corpus.skills.iter().map(|skill| embedded_text(&skill.name, &skill.description, &skill.triggers)).collect();
     let uses = corpus.skills.iter().flat_map(|skill| &skill.uses);
-    let messages = corpus.coding.iter().chain(&corpus.everyday).map(|message| &message.text);
+    let messages = corpus.coding.iter().chain(&corpus.everyday).chain(corpus.sets.iter().flat_map(|set| &set.messages));
+    let messages = messages.map(|message| &message.text);
     let chatter: Vec<String> = list_chatter().map(str::to_owned).collect();
     let mut known = read(cache, encoder.dims())?;
     let mut seen = HashSet::new();
-    let missing: Vec<&String> = chatter
-        .iter()
-        .chain(messages)
-        .chain(uses)
-        .chain(&skills)
-        .filter(|text| !known.contains_key(&key_of(text)) && seen.insert(key_of(text)))
+    let said = chatter.iter().chain(messages).chain(uses).map(|text| (Side::Message, text.as_str()));
+    let missing: Vec<(Side, &str)> = said
+        .chain(skills.iter().map(|text| (Side::Skill, text.as_str())))
+        .filter(|text| !known.contains_key(&key_of(*text)) && seen.insert(key_of(*text)))
         .collect();
     for (done, chunk) in missing.chunks(CHUNK).enumerate() {
         eprintln!("embedding: {} of {}", done * CHUNK, missing.len());
@@ -73,25 +74,43 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
         let mut file = OpenOptions::new().create(true).append(true).open(cache)?;
         for (text, vector) in chunk.iter().zip(fresh) {
             let floats = vector.iter().flat_map(|x| x.to_le_bytes());
-            file.write_all(&key_of(text).into_iter().chain(floats).collect::<Vec<u8>>())?;
-            known.insert(key_of(text), vector);
+            file.write_all(&key_of(*text).into_iter().chain(floats).collect::<Vec<u8>>())?;
+            known.insert(key_of(*text), vector);
         }
     }
-    let find = |text: &String| known.get(&key_of(text)).cloned().unwrap_or_default();
+    let of_skill = |text: &String| known.get(&key_of((Side::Skill, text))).cloned().unwrap_or_default();
+    let find = |text: &String| known.get(&key_of((Side::Message, text))).cloned().unwrap_or_default();
     let of_messages = |messages: &[Message]| messages.iter().map(|message| find(&message.text)).collect();
     let phrases: Vec<Vec<f32>> = chatter.iter().map(find).collect();
     Ok(Vectors {
-        skills: skills.iter().map(find).collect(),
+        skills: skills.iter().map(of_skill).collect(),
         uses: corpus.skills.iter().map(|skill| skill.uses.iter().map(find).collect()).collect(),
         chatter: Examples::new((0..).zip(&phrases).map(|(at, vector)| (at, vector.as_slice()))),
         phrases,
         coding: of_messages(&corpus.coding),
         everyday: of_messages(&corpus.everyday),
+        sets: corpus.sets.iter().map(|set| of_messages(&set.messages)).collect(),
     })
 }
 
-fn encode(encoder: &Encoder, texts: &[&String]) -> Vec<Vec<f32>> {
-    let one = |text: &&String| encoder.encode(&[encoder.tokens(text)], &mut || ()).pop().unwrap_or_default();
+/// What a text is to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Message,
+    Skill,
+}
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Skill => "skill",
+        }
+    }
+}
+
+fn encode(encoder: &Encoder, texts: &[(Side, &str)]) -> Vec<Vec<f32>> {
+    let one = |(_, text): &(Side, &str)| encoder.encode(&[encoder.tokens(text)], &mut || ()).pop().unwrap_or_default();
     cores::share(texts, one)
 }
 

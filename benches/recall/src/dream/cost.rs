@@ -33,6 +33,7 @@ pub fn measure(corpus: &Corpus, vectors: &Vectors) -> Value {
             body_chars: usize::MAX,
             examples: 0,
             starters: false,
+            halved: false,
         };
         let library = drawing.draw(corpus, &[0]);
         let claims: Vec<Claim<'_>> = library

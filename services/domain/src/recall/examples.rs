@@ -1,15 +1,20 @@
 //! Messages after which skills were used, as vectors: they count beside the description.
 
+use super::catalogue::Catalogue;
+use super::learned::Learned;
+
 /// The example vectors of a catalogue's skills, as bytes with a scale each: a cosine of bytes is within .005 of the true
 /// one, and 16 examples of a skill take 6 kB of memory instead of 24.
 #[derive(Debug, Default)]
 pub struct Examples {
     dims: usize,
     rows: Vec<i8>,
-    /// The skill of each row, by its place in the catalogue.
+    /// The skill of each row, by its place in the catalogue; ascending in examples of a catalogue.
     skills: Vec<u32>,
     /// One over the length of each row.
     scales: Vec<f32>,
+    /// What the examples of a catalogue say together.
+    pub(super) learned: Learned,
 }
 
 impl Examples {
@@ -21,27 +26,60 @@ impl Examples {
             let fits = taken.dims == 0 || taken.dims == vector.len();
             let Some((row, scale)) = shorten(vector).filter(|_| fits) else { continue };
             taken.dims = vector.len();
-            taken.rows.extend(row);
-            taken.skills.push(skill);
-            taken.scales.push(scale);
+            taken.push(&row, skill, scale);
         }
-        taken.rows.shrink_to_fit();
-        taken.skills.shrink_to_fit();
-        taken.scales.shrink_to_fit();
+        taken.shrink();
         taken
     }
 
-    /// The same where skills have other places now; examples of those that have none are left out.
-    pub fn moved(&self, place_of: impl Fn(u32) -> Option<u32>) -> Self {
+    /// Takes vectors with the places of their skills in this catalogue, likewise.
+    pub fn of<'a>(catalogue: &Catalogue, examples: impl Iterator<Item = (u32, &'a [f32])>) -> Self {
+        let mut sorted: Vec<_> = examples.collect();
+        sorted.sort_by_key(|(skill, _)| *skill);
+        Self::new(sorted.into_iter()).with_learned(catalogue)
+    }
+
+    /// The same for a catalogue where skills have other places; examples of those that have none are left out.
+    pub fn moved(&self, catalogue: &Catalogue, place_of: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut places: Vec<(u32, usize)> =
+            self.skills.iter().zip(0..).filter_map(|(skill, row)| Some((place_of(*skill)?, row))).collect();
+        places.sort_unstable();
         let mut moved = Self { dims: self.dims, ..Self::default() };
-        let rows = self.rows.chunks_exact(self.dims.max(1)).zip(&self.skills).zip(&self.scales);
-        for ((row, skill), scale) in rows {
-            let Some(place) = place_of(*skill) else { continue };
-            moved.rows.extend_from_slice(row);
-            moved.skills.push(place);
-            moved.scales.push(*scale);
+        for (place, row) in places {
+            moved.push(&self.rows[row * self.dims..(row + 1) * self.dims], place, self.scales[row]);
         }
-        moved
+        moved.shrink();
+        moved.with_learned(catalogue)
+    }
+
+    fn with_learned(mut self, catalogue: &Catalogue) -> Self {
+        self.learned = Learned::of(&self, &catalogue.meanings);
+        self
+    }
+
+    fn push(&mut self, row: &[i8], skill: u32, scale: f32) {
+        self.rows.extend_from_slice(row);
+        self.skills.push(skill);
+        self.scales.push(scale);
+    }
+
+    fn shrink(&mut self) {
+        self.rows.shrink_to_fit();
+        self.skills.shrink_to_fit();
+        self.scales.shrink_to_fit();
+    }
+
+    /// The examples of each skill that has any: its place, and their vectors of length 1.
+    pub(super) fn by_skill(&self) -> impl Iterator<Item = (usize, Vec<Vec<f32>>)> {
+        let rows: Vec<(u32, Vec<f32>)> = self.skills.iter().copied().zip(self.vectors()).collect();
+        let mut groups: Vec<(usize, Vec<Vec<f32>>)> = Vec::new();
+        for (skill, vector) in rows {
+            match groups.last_mut() {
+                Some((last, vectors)) if *last == skill as usize => vectors.push(vector),
+                _ => groups.push((skill as usize, vec![vector])),
+            }
+        }
+        groups.into_iter()
     }
 
     /// The vectors, as exact as they are kept.
@@ -62,7 +100,8 @@ impl Examples {
 
     /// Bytes of memory held.
     pub fn weight(&self) -> usize {
-        size_of::<Self>() + self.rows.capacity() + (self.skills.capacity() + self.scales.capacity()) * size_of::<u32>()
+        let numbers = self.skills.capacity() + self.scales.capacity();
+        size_of::<Self>() + self.rows.capacity() + numbers * size_of::<u32>() + self.learned.weight()
     }
 
     /// Calls `visit` with the place of a skill and the cosine of `query` to one of its examples, for each example.

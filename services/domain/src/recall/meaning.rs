@@ -59,6 +59,12 @@ impl Meanings {
         Some((self.rows.get(row * self.dims..(row + 1) * self.dims)?, scale))
     }
 
+    /// The embedding of a skill, of length 1; `None` where it has none.
+    pub(super) fn vector(&self, place: usize) -> Option<Vec<f32>> {
+        let (row, scale) = self.row(place)?;
+        Some(row.iter().map(|x| widen(*x) * scale).collect())
+    }
+
     /// The cosine of `query` to each skill, `None` for skills without embedding; empty where nothing can be compared.
     pub(super) fn cosines(&self, query: &[f32]) -> Vec<Option<f32>> {
         let query = if query.len() == self.dims { shorten(query) } else { None };

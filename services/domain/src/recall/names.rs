@@ -15,12 +15,9 @@ use super::ordinary::is_ordinary_word;
 use crate::pause::pause_at;
 use words::{Joint, Word, split_message};
 
-/// A message of at most this many characters is only matched by name, never searched.
-pub const SHORT_MESSAGE_CHARS: usize = 20;
-
-/// Whether a message says too little to be searched, blanks around it aside.
-pub fn is_short(message: &str) -> bool {
-    message.trim().chars().nth(SHORT_MESSAGE_CHARS).is_none()
+/// Returns whether a message has words to search for: emoji and punctuation ask for no skill.
+pub fn has_words(message: &str) -> bool {
+    message.chars().any(char::is_alphanumeric)
 }
 
 /// A skill's name that occurs in a message.

@@ -5,6 +5,7 @@ mod bm25;
 use super::catalogue::Catalogue;
 use super::examples::Examples;
 use super::fitted::WORDS;
+use super::learned::Compared;
 pub(super) use bm25::{Asked, add_words};
 
 /// How a skill answers a message; all are 0 where nothing fits.
@@ -26,16 +27,10 @@ pub struct Signals {
     pub cosine: f32,
     /// Cosine of the message to the nearest example; 0 without one.
     pub example: f32,
+    /// How near description and examples are together; the cosine without examples.
+    pub meaning: f32,
     /// How much the skill has to say: 0 without a body, near 1 for a long one.
     pub depth: f32,
-}
-
-impl Signals {
-    /// The description's cosine, or nine tenths of the nearest example's where that is more, with a quarter of the
-    /// former: the description keeps its say.
-    pub fn meaning(&self) -> f32 {
-        (self.cosine.max(0.9 * self.example) + 0.25 * self.cosine) / 1.25
-    }
 }
 
 /// What is known of a message and a catalogue as a whole.
@@ -43,10 +38,8 @@ impl Signals {
 pub struct Context {
     /// Skills in the catalogue.
     pub skills: f32,
-    /// Mean number of terms of a body.
-    pub body_terms: f32,
-    /// How rare the terms of the message are in English, together.
-    pub rarity: f32,
+    /// How much the skill in the middle has to say, 0 to 1.
+    pub depth: f32,
     /// Mean over all skills of the share of the message that each holds: how much the message speaks of this field.
     pub field: f32,
     /// Whether there are embeddings to compare.
@@ -57,20 +50,19 @@ pub struct Context {
     pub spread: f32,
     /// Cosine to the nearest phrase that asks for no skill; 0 where that is not known.
     pub chatter: f32,
-    /// Logarithm of how many examples a skill has on average, and one.
-    pub examples: f32,
+    /// How near the skills' examples are to their own skills on average; `None` without examples.
+    pub own: Option<f32>,
 }
 
 impl Context {
-    /// Sums up signals; `rarity` is that of the message's terms.
-    pub(super) fn of(catalogue: &Catalogue, signals: &[Signals], rarity: f32, has_meaning: bool) -> Self {
+    /// Sums up signals.
+    pub(super) fn of(catalogue: &Catalogue, signals: &[Signals], has_meaning: bool) -> Self {
         let skills = signals.len().max(1) as f32;
         let mean = |of: &dyn Fn(&Signals) -> f32| signals.iter().map(of).sum::<f32>() / skills;
         let mean_cosine = mean(&|s| s.cosine);
         Self {
             skills,
-            body_terms: catalogue.body_terms,
-            rarity,
+            depth: catalogue.median_depth,
             field: mean(&|s| s.cover),
             has_meaning,
             mean_cosine,
@@ -78,25 +70,15 @@ impl Context {
             ..Self::default()
         }
     }
-
-    /// How much the message says, about 0 for a dozen ordinary words; bounded as in what the weights were fitted on.
-    fn said(&self) -> f32 {
-        (self.rarity.ln_1p() - 3.0).clamp(-2.0, 1.5)
-    }
 }
 
-/// Weights of the signals in the score, some of which depend on the message or the skill.
+/// Weights of the signals in the score.
 pub(super) struct Fusion {
-    pub(super) name: f32,
     pub(super) text: f32,
     pub(super) body: f32,
     pub(super) phrases: f32,
     pub(super) meaning: f32,
-    /// More of each for a message that says much.
-    pub(super) text_rarity: f32,
-    pub(super) body_rarity: f32,
-    pub(super) meaning_rarity: f32,
-    /// More for a skill with much to say.
+    /// More for a skill with much to say, or less.
     pub(super) meaning_depth: f32,
 }
 
@@ -104,43 +86,14 @@ pub(super) struct Fusion {
 /// what only resembles it.
 const TRIGGER: f32 = 1.0;
 
-/// The weights for one message.
-pub(super) struct Weights {
-    name: f32,
-    text: f32,
-    body: f32,
-    phrases: f32,
-    meaning: f32,
-    meaning_depth: f32,
-}
-
 impl Fusion {
-    /// The weights for one message.
-    pub(super) fn at(&self, context: &Context) -> Weights {
-        let said = context.said();
-        Weights {
-            name: self.name,
-            text: self.text + self.text_rarity * said,
-            body: self.body + self.body_rarity * said,
-            phrases: self.phrases,
-            meaning: self.meaning + self.meaning_rarity * said,
-            meaning_depth: self.meaning_depth,
-        }
-    }
-}
-
-impl Weights {
     pub(super) fn score(&self, signals: &Signals) -> f32 {
-        self.words(signals) + (self.meaning + self.meaning_depth * signals.depth) * signals.meaning()
+        self.words(signals) + (self.meaning + self.meaning_depth * signals.depth) * signals.meaning
     }
 
     /// What words add to the score.
     pub(super) fn words(&self, signals: &Signals) -> f32 {
-        self.name * signals.name
-            + self.text * signals.text
-            + self.body * signals.body
-            + self.phrases * signals.phrases
-            + TRIGGER * signals.trigger
+        self.text * signals.text + self.body * signals.body + self.phrases * signals.phrases + TRIGGER * signals.trigger
     }
 }
 
@@ -164,7 +117,7 @@ pub(super) fn add_triggers(catalogue: &Catalogue, said: &[u32], signals: &mut [S
 }
 
 /// Adds the cosines; a skill not embedded yet gets the one that its words suggest, so that it ranks among the others.
-pub(super) fn add_meaning(cosines: &[Option<f32>], rarity: f32, signals: &mut [Signals]) -> bool {
+pub(super) fn add_meaning(cosines: &[Option<f32>], signals: &mut [Signals]) -> bool {
     let known = || cosines.iter().flatten().copied().filter(|cosine| cosine.is_finite());
     let count = known().count();
     if count == 0 {
@@ -172,20 +125,27 @@ pub(super) fn add_meaning(cosines: &[Option<f32>], rarity: f32, signals: &mut [S
     }
     let mean = known().sum::<f32>() / count as f32;
     let best = known().fold(mean, f32::max);
-    let by_words = WORDS.at(&Context { rarity, ..Context::default() });
-    let best_words = signals.iter().map(|signal| by_words.words(signal)).fold(f32::MIN_POSITIVE, f32::max);
+    let best_words = signals.iter().map(|signal| WORDS.words(signal)).fold(f32::MIN_POSITIVE, f32::max);
     for (skill, signal) in signals.iter_mut().enumerate() {
         let cosine = cosines.get(skill).copied().flatten().filter(|cosine| cosine.is_finite());
-        signal.cosine = cosine.unwrap_or_else(|| mean + (best - mean) * by_words.words(signal) / best_words);
+        signal.cosine = cosine.unwrap_or_else(|| mean + (best - mean) * WORDS.words(signal) / best_words);
+        signal.meaning = signal.cosine;
     }
     true
 }
 
-/// Adds the nearest examples.
+/// Adds the examples, after the cosines.
 pub(super) fn add_examples(examples: &Examples, embedding: &[f32], signals: &mut [Signals]) {
+    let mut compared = vec![Compared::default(); signals.len()];
     examples.visit_cosines(embedding, |skill, cosine| {
-        if let Some(signal) = signals.get_mut(skill) {
-            signal.example = signal.example.max(cosine);
+        if let (Some(compared), Some(signal)) = (compared.get_mut(skill), signals.get(skill)) {
+            compared.add(cosine, signal.cosine);
         }
     });
+    for (skill, (signal, compared)) in signals.iter_mut().zip(&compared).enumerate() {
+        if compared.count > 0.0 {
+            signal.example = compared.nearest;
+            signal.meaning = compared.nearness(signal.cosine, examples.learned.length(skill));
+        }
+    }
 }

@@ -37,13 +37,16 @@ pub struct Ranking {
     pub context: Context,
     /// The best score of all, skills that were left out included.
     best: f32,
+    /// How long the best skill and most others are, 0 to 1.
+    longness: f32,
     /// The skills whose embeddings are clearly near the message's, nearest first, few.
     pub(super) near: Vec<usize>,
 }
 
-/// How far below the best a skill may stand to come along with it: a hundred and fifty times less likely. Nearly all that
-/// answers a message stands nearer, and everyday messages bring one or two skills instead of five.
-const NEAR: f32 = 5.0;
+/// How far below the best a skill may stand to come along with it, among short skills and among long ones: twenty and a hundred
+/// and fifty times less likely. Nearly all that answers a message stands nearer.
+const NEAR_SHORT: f32 = 3.0;
+const NEAR_LONG: f32 = 5.0;
 
 impl Ranking {
     /// The hits that come along: those near the best one, or none where the message most likely asks for no skill.
@@ -51,7 +54,8 @@ impl Ranking {
         if self.fit < floor {
             return &[];
         }
-        let near = self.hits.partition_point(|hit| hit.score >= self.best - NEAR);
+        let reach = NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness;
+        let near = self.hits.partition_point(|hit| hit.score >= self.best - reach);
         &self.hits[..near]
     }
 }
@@ -91,7 +95,7 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
     let mut signals: Vec<Signals> =
         catalogue.depths.iter().map(|depth| Signals { depth: *depth, ..Signals::default() }).collect();
     let Read { asked, phrases, said } = read_message(catalogue, query.message);
-    let rarity = add_words(catalogue, &asked, &mut signals);
+    add_words(catalogue, &asked, &mut signals);
     add_phrases(catalogue, &phrases, &mut signals);
     add_triggers(catalogue, &said, &mut signals);
     let compared;
@@ -103,12 +107,12 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
         }
         (None, None) => &[],
     };
-    let has_meaning = add_meaning(cosines, rarity, &mut signals);
-    let mut context = Context::of(catalogue, &signals, rarity, has_meaning);
+    let has_meaning = add_meaning(cosines, &mut signals);
+    let mut context = Context::of(catalogue, &signals, has_meaning);
     if let Some(embedding) = query.embedding {
         if let Some(examples) = query.examples {
             add_examples(examples, embedding, &mut signals);
-            context.examples = (examples.len() as f32 / context.skills).ln_1p();
+            context.own = examples.learned.own;
         }
         if let Some(chatter) = query.chatter {
             chatter.visit_cosines(embedding, |_, cosine| context.chatter = context.chatter.max(cosine));
@@ -122,7 +126,7 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
 /// Every skill with a word of the message takes part, and with a meaning every skill.
 pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     let Evidence { signals, context, near } = gather(catalogue, query);
-    let weights = if context.has_meaning { &WORDS_AND_MEANING } else { &WORDS }.at(&context);
+    let weights = if context.has_meaning { &WORDS_AND_MEANING } else { &WORDS };
     let score_of = |skill: &u32| weights.score(&signals[*skill as usize]);
     let mut scored: Vec<(f32, usize)> = catalogue.by_name.iter().map(score_of).zip(0..).collect();
     let takes_part = |rank: usize| {
@@ -134,14 +138,11 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     scored.retain(|(score, rank)| *score > 0.0 && takes_part(*rank));
     keep_best(&mut scored, query.limit.max(2));
     let best = scored.first().map_or(best_named, |(score, _)| score.max(best_named));
-    let fit = scored.first().map_or(0.0, |(score, rank)| {
+    let (fit, longness) = scored.first().map_or((0.0, 0.0), |(score, rank)| {
         let signals = &signals[catalogue.by_name[*rank] as usize];
         let second = scored.get(1).map(|(score, _)| *score);
-        floor::estimate_fit(
-            catalogue,
-            &context,
-            &Best { signals, score: *score, second, words: weights.words(signals) },
-        )
+        let best = Best { signals, score: *score, second, words: weights.words(signals) };
+        (floor::estimate_fit(&context, &best), floor::longness(&context, signals))
     });
     let top = scored.first().map_or(0.0, |(score, _)| *score);
     let hit_of = |(score, rank): (f32, usize)| {
@@ -149,7 +150,7 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
         Hit { skill, score, closeness: (score - top).exp(), signals: signals[skill] }
     };
     let hits = scored.into_iter().take(query.limit).map(hit_of).collect();
-    Ranking { hits, fit, context, best, near }
+    Ranking { hits, fit, context, best, longness, near }
 }
 
 /// Leaves the `count` best of scores with ranks of names, in order; equal scores stand in the order of names.

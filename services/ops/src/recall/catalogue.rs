@@ -122,7 +122,7 @@ impl UserCatalogue {
         // What a skill has learned that is newer than these is read again.
         let lacks = i64::from(placed.len() < learned.vectors.len());
         Self {
-            examples: Arc::new(Examples::new(placed.into_iter())),
+            examples: Arc::new(Examples::of(&self.index, placed.into_iter())),
             examples_revision: Some(learned.revision - lacks),
             ..self.clone()
         }

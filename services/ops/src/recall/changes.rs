@@ -58,14 +58,16 @@ impl UserCatalogue {
             .zip(0..)
             .filter_map(|(current, place)| Some((u32::try_from(current.before?).ok()?, place)))
             .collect();
+        let index = self.index.update(&listed);
+        let examples = self.examples.moved(&index, |place| moved.get(&place).copied());
         Self {
             revision: changes.revision,
-            index: Arc::new(self.index.update(&listed)),
+            index: Arc::new(index),
             has_bodies: all.iter().all(|current| current.skill.has_body),
             skills: all.into_iter().map(|current| current.skill).collect(),
             keeps_vectors: changes.keeps_vectors,
             awaits_library: changes.awaits_library,
-            examples: Arc::new(self.examples.moved(|place| moved.get(&place).copied())),
+            examples: Arc::new(examples),
             examples_revision: self.examples_revision,
         }
     }

@@ -12,8 +12,7 @@ const CANDIDATES: usize = 20;
 /// How the skills that fit a message were found and judged.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Explanation {
-    /// Whether the message was searched: one of 20 characters or less is looked through for names alone, and so is what a
-    /// message of names leaves.
+    /// Whether the message was searched: one without letters and digits is not.
     pub searched: bool,
     /// How likely the message asks for any skill at all besides those that it names, 0 to 1.
     pub fit: f32,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use knowhow_domain::Result;
-use knowhow_domain::recall::{self, Mention, Ranking, is_short, search};
+use knowhow_domain::recall::{self, Mention, Ranking, has_words, search};
 use tokio::time::Instant;
 
 use super::UserCatalogue;
@@ -137,7 +137,7 @@ fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option
         Some(_) => {
             let rest = without_names(query.message, &named);
             let without: Vec<usize> = named.iter().map(|mention| mention.skill).collect();
-            if is_short(&rest) { Ranking::default() } else { of(&rest, &without) }
+            if has_words(&rest) { of(&rest, &without) } else { Ranking::default() }
         }
     };
     Recalled { named, unmeant, ranking }

@@ -1,6 +1,6 @@
 //! Match: the names of skills in a message, and where they stand.
 
-use knowhow_domain::recall::is_short;
+use knowhow_domain::recall::has_words;
 use knowhow_domain::{Channel, Error, Result, Scope, check_message};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -66,7 +66,7 @@ const LOOKED_AT: usize = 20;
 pub async fn match_skills(ctx: &Ctx, input: &MatchSkills) -> Result<Matches> {
     ctx.principal.require(Scope::SkillsRead)?;
     let message = check_message(&input.message)?;
-    let searched = !is_short(message);
+    let searched = has_words(message);
     let embedding =
         async { if searched { embed(ctx, message, Some(Instant::now() + PATIENCE)).await } else { Ok((None, false)) } };
     let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);

@@ -64,7 +64,7 @@ pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query
 /// it or are near in meaning: a search that shows weak hits helps more than one that shows none. The score is how likely
 /// the text asks for any of the skills at all, times how likely this one is beside the best.
 pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<Found<SearchedSkill>> {
-    let is_near = |signals: &Signals| signals.text > 0.0 || signals.body > 0.0 || signals.meaning() >= NEAR;
+    let is_near = |signals: &Signals| signals.text > 0.0 || signals.body > 0.0 || signals.meaning >= NEAR;
     let hits = ranking.hits.iter().filter(|hit| ranking.fit >= FLOOR || is_near(&hit.signals));
     hits.filter_map(|hit| Some((hit, catalogue.skills.get(hit.skill)?)))
         .map(|(hit, skill)| Found {

@@ -7,7 +7,7 @@ mod write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use knowhow_domain::recall::is_short;
+use knowhow_domain::recall::has_words;
 use knowhow_domain::session::is_over;
 use knowhow_domain::{Error, Result, Scope, SessionId, SkillId, manifest};
 use knowhow_store::Principal;
@@ -57,9 +57,9 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     let asked = Asked { session, input, turn_key, digest };
     let deadline = began + patience(input);
     let embedding = async {
-        match is_short(&input.message) {
-            true => Ok((None, false)),
-            false => timed(Stage::Embedding, recall::embed(ctx, &input.message, Some(deadline))).await,
+        match has_words(&input.message) {
+            true => timed(Stage::Embedding, recall::embed(ctx, &input.message, Some(deadline))).await,
+            false => Ok((None, false)),
         }
     };
     let (start, embedding) = tokio::join!(begin(ctx, &asked, deadline), embedding);
@@ -86,7 +86,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         let query = Query {
             message: &input.message,
             embedding: embedding.clone(),
-            searched: !is_short(&input.message),
+            searched: has_words(&input.message),
             limit: LOOKED_AT,
             ..Query::default()
         };

@@ -13,11 +13,11 @@ pub(in crate::recall) struct Asked {
     pub(in crate::recall) count: f32,
 }
 
-/// Scores the words of a message; returns how rare they are together.
+/// Scores the words of a message.
 ///
 /// BM25 (Robertson and Zaragoza 2009) with the idf of the catalogue, tempered by how ordinary a word is in English at
 /// large: the idf of 50 documents alone is noisy.
-pub(in crate::recall) fn add_words(catalogue: &Catalogue, asked: &[Asked], signals: &mut [Signals]) -> f32 {
+pub(in crate::recall) fn add_words(catalogue: &Catalogue, asked: &[Asked], signals: &mut [Signals]) {
     let add = |(step, asked): (usize, &Asked)| {
         pause_at(step);
         add_term(catalogue, asked, signals)
@@ -28,7 +28,6 @@ pub(in crate::recall) fn add_words(catalogue: &Catalogue, asked: &[Asked], signa
             signal.cover /= mass;
         }
     }
-    mass
 }
 
 /// Adds what one term contributes, and returns its rarity.

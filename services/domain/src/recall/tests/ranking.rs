@@ -216,8 +216,11 @@ fn terms_of_identifiers() {
 }
 
 #[test]
-fn short_messages_are_told() {
-    assert!(is_short("I'll find out soon") && is_short("  \n") && is_short(&"я".repeat(SHORT_MESSAGE_CHARS)));
-    assert!(is_short(&format!(" {} ", "я".repeat(SHORT_MESSAGE_CHARS))));
-    assert!(!is_short(&"я".repeat(SHORT_MESSAGE_CHARS + 1)));
+fn a_message_has_words_in_any_script_and_no_emoji_is_one() {
+    for message in ["pw", "7", "发票", "да", "  ok  "] {
+        assert!(has_words(message), "{message}");
+    }
+    for message in ["", "  \n", "...?!", "👍", "❤️ 🎉"] {
+        assert!(!has_words(message), "{message}");
+    }
 }
