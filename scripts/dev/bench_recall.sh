@@ -23,4 +23,9 @@ if [ -n "$features" ]; then
 else
     set -- "$@" --out "${RECALL_OUT:-benches/results/recall.json}"
 fi
+if [ -z "$features" ]; then
+    echo "## Worlds that were left out of the fit (make fit-recall)"
+    echo
+    cat benches/results/recall-left-out.md
+fi
 "$(target_folder)/release/knowhow-bench-recall" "$@"

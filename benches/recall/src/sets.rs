@@ -97,6 +97,10 @@ pub fn read_all(folder: &Path, corpus: &mut Corpus, ids: &Places, everyday: &Pla
         messages: read_corpus(folder, "people-to-long-skills.jsonl", ids)?,
     });
     let fields = folder.with_file_name("fieldsets");
+    if !fields.is_dir() {
+        eprintln!("without the public data sets: there is no {}", fields.display());
+        return Ok(sets);
+    }
     for name in FOLDERS {
         sets.push(read_field(&fields.join(name), name, corpus).with_context(|| name.to_owned())?);
     }

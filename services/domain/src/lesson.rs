@@ -11,6 +11,9 @@ pub const EXAMPLES_PER_SKILL: usize = 16;
 /// Most examples of a user: what recall keeps of them in memory, some 0.8 MB with vectors of 384 numbers.
 pub const EXAMPLES_PER_USER: usize = 2000;
 
+/// From this cosine to small talk on, a message teaches nothing: "ok" would bring the skill for every "ok".
+pub const SMALL_TALK: f32 = 0.8;
+
 /// From this cosine on a message says nothing that another example does not say.
 pub const SAME_MEANING: f64 = 0.95;
 

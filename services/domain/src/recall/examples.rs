@@ -104,6 +104,13 @@ impl Examples {
         size_of::<Self>() + self.rows.capacity() + numbers * size_of::<u32>() + self.learned.weight()
     }
 
+    /// Returns the best cosine of `query` to any of them; 0 where none can be compared.
+    pub fn nearest(&self, query: &[f32]) -> f32 {
+        let mut nearest: f32 = 0.0;
+        self.visit_cosines(query, |_, cosine| nearest = nearest.max(cosine));
+        nearest
+    }
+
     /// Calls `visit` with the place of a skill and the cosine of `query` to one of its examples, for each example.
     pub(super) fn visit_cosines(&self, query: &[f32], mut visit: impl FnMut(usize, f32)) {
         let query = if query.len() == self.dims { shorten(query) } else { None };

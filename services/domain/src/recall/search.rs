@@ -115,7 +115,7 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
             context.own = examples.learned.own;
         }
         if let Some(chatter) = query.chatter {
-            chatter.visit_cosines(embedding, |_, cosine| context.chatter = context.chatter.max(cosine));
+            context.chatter = chatter.nearest(embedding);
         }
     }
     Evidence { signals, context, near: mentions::list_near(cosines) }

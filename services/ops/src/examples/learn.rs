@@ -1,7 +1,7 @@
 //! Learn: the message of a turn becomes an example of the skill that was used after it, beside the request.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::lesson::example_text;
+use knowhow_domain::lesson::{SMALL_TALK, example_text};
 use knowhow_domain::session::GAP_MINUTES;
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use knowhow_store::WriteTx;
@@ -47,6 +47,12 @@ async fn learn(ctx: &Ctx, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
     let _turn = AT_WORK.acquire().await.map_err(Error::internal)?;
     // Of a turn that was searched it is there; a job makes the others.
     let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
+    let chatter = ctx.app.models.embedder.as_deref().and_then(|embedder| embedder.chatter());
+    if let (Some((_, vector)), Some(chatter)) = (&embedding, chatter)
+        && chatter.nearest(vector) >= SMALL_TALK
+    {
+        return Ok(());
+    }
     let mut is_new = false;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.learn").await?;
     for skill in skills {

@@ -8,7 +8,7 @@ use crate::sql;
 use crate::talk::{MAIL, Talk, create_described, described, names};
 
 /// A service with the local model; `make test` names its folder.
-fn with_model() -> Option<Service> {
+pub(crate) fn with_model() -> Option<Service> {
     let folder = setting("KNOWHOW_TEST_MODEL_DIR");
     if folder.is_none() {
         eprintln!("skipped: KNOWHOW_TEST_MODEL_DIR names no model");
@@ -16,7 +16,7 @@ fn with_model() -> Option<Service> {
     folder.map(|folder| Service::start(&[("KNOWHOW_MODEL_DIR", &folder), ("KNOWHOW_EMBEDDINGS_TIMEOUT_MS", "60000")]))
 }
 
-async fn world(service: &Service, settings: Value) -> World {
+pub(crate) async fn world(service: &Service, settings: Value) -> World {
     World::at(service, keeper(), settings).await
 }
 
@@ -25,7 +25,7 @@ async fn explain(who: &Caller, message: &str) -> Value {
 }
 
 /// Until every skill of the tenant has its vector: one without counts as the average, and may come along with any message.
-async fn vectors_made(slug: &str) {
+pub(crate) async fn vectors_made(slug: &str) {
     let left = format!(
         "select count(*)::text from skills s join tenants t using (tenant_id)
          where t.slug = '{slug}' and s.starter_id is null and not exists (
@@ -36,7 +36,7 @@ async fn vectors_made(slug: &str) {
 }
 
 /// Until meaning speaks for a skill and small talk is known: vectors and the model's knowledge of it come a moment after.
-async fn ready(who: &Caller, message: &str, best: &str) {
+pub(crate) async fn ready(who: &Caller, message: &str, best: &str) {
     poll_async("vectors", async || {
         let why = explain(who, message).await;
         let first = &why["candidates"][0];
@@ -242,8 +242,10 @@ async fn an_explanation_says_why() {
     );
     let why = &answer["explanation"];
     assert_eq!((&why["searched"], &why["degraded"], &why["min_score"]), (&json!(true), &json!([]), &json!(0.18)));
-    let short = alice.post("/v1/skills/match", json!({"message": "nice weather", "explain": true})).await.ok(200);
-    assert_eq!((&short["explanation"]["searched"], &short["explanation"]["candidates"]), (&json!(false), &json!([])));
+    let short = explain(alice, "nice weather").await;
+    assert_eq!((&short["searched"], &short["candidates"][0]["name"]), (&json!(true), &json!("weather")));
+    let emoji = explain(alice, "👍").await;
+    assert_eq!((&emoji["searched"], &emoji["candidates"]), (&json!(false), &json!([])));
     let parts = &explain(alice, "does the wind change the temperature here").await["candidates"][0];
     assert_eq!((&parts["name"], &parts["comes"]), (&json!("weather"), &json!(true)));
     assert!(parts["parts"]["text"].as_f64().unwrap() > 0.0 && parts["parts"]["meaning"] == 0.0);

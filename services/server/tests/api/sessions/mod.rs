@@ -6,6 +6,7 @@ mod names;
 mod nudges;
 mod open;
 mod replies;
+mod short;
 pub mod shown;
 mod snapshots;
 mod turns;
