@@ -31,6 +31,21 @@ row! {
     }
 }
 
+impl TenantRow {
+    fn into_known(self, db: &Database) -> KnownTenant {
+        KnownTenant {
+            id: TenantId(self.tenant_id),
+            place: db.here(),
+            is_elsewhere: self.is_elsewhere,
+            slug: self.slug,
+            settings: tenants::read_settings(self.tenant_id, &self.settings),
+            library: self.library.map(TenantLibrary::from),
+            erasures: self.erasures,
+            suspended: self.suspended_reason.map(Arc::from),
+        }
+    }
+}
+
 row! {
     struct IssuerRow {
         iss: String, audience: String, algorithm: Word<Algorithm>, jwks_url: Option<String>, sealed_secret: Option<Vec<u8>>,
@@ -54,18 +69,8 @@ statement! {
 pub(crate) async fn find_tenant(db: &Database, origin: &Origin, gate: &GateState) -> Result<Option<Found>> {
     let Origin { slug, iss } = origin;
     let Some((row, issuer)) = look_up(db, FindTenant { slug, iss }).await?.pop() else { return Ok(None) };
-    let id = TenantId(row.tenant_id);
-    let tenant = KnownTenant {
-        id,
-        place: db.here(),
-        is_elsewhere: row.is_elsewhere,
-        slug: row.slug,
-        settings: tenants::read_settings(row.tenant_id, &row.settings),
-        library: row.library.map(TenantLibrary::from),
-        erasures: row.erasures,
-        suspended: row.suspended_reason.as_deref().map(Arc::from),
-    };
-    let issuer = issuer.map(|row| open_issuer(row, id, gate)).transpose()?.flatten();
+    let tenant = row.into_known(db);
+    let issuer = issuer.map(|row| open_issuer(row, tenant.id, gate)).transpose()?.flatten();
     Ok(Some(Found { tenant: Arc::new(tenant), issuer: issuer.map(Arc::new) }))
 }
 

@@ -7,29 +7,27 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{KeyId, Result, TenantId};
-use serde_json::Value;
 use uuid::Uuid;
 
+use super::TenantRow;
+use crate::Database;
 use crate::error::refuse;
-use crate::vault::gate::{KnownKey, KnownTenant, TenantLibrary};
+use crate::vault::gate::KnownKey;
 use crate::vault::pipeline::look_up;
 use crate::vault::tx::SystemTx;
 use crate::vault::{row, statement};
-use crate::{Database, tenants};
 
 row! {
     struct KeyRow {
-        tenant_id: Uuid, key_id: Uuid, secret_hash: Vec<u8>, hashed_under: Option<Vec<u8>>, scopes: Vec<String>,
-        expires_at: Option<DateTime<Utc>>, revoked_at: Option<DateTime<Utc>>, slug: String, settings: Value,
-        library: Option<Vec<i32>>, erasures: i64, suspended_reason: Option<String>, is_elsewhere: bool,
+        key_id: Uuid, secret_hash: Vec<u8>, hashed_under: Option<Vec<u8>>, scopes: Vec<String>,
+        expires_at: Option<DateTime<Utc>>, revoked_at: Option<DateTime<Utc>>,
     }
 }
 
 statement! {
-    look_up FindKeys<'a> { prefix: &'a str } -> KeyRow,
+    look_up FindKeys<'a> { prefix: &'a str } -> (KeyRow, TenantRow),
     "-- api_keys.find_keys
-    select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
-           t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
+    select k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at, t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
            exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as is_elsewhere
     from api_keys k
     join tenants t on t.tenant_id = k.tenant_id
@@ -40,18 +38,9 @@ statement! {
 ///
 /// Why: only the row of a key says which tenant it belongs to.
 pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
-    let key = |row: KeyRow| KnownKey {
+    let key = |(row, tenant): (KeyRow, TenantRow)| KnownKey {
         id: KeyId(row.key_id),
-        tenant: Arc::new(KnownTenant {
-            id: TenantId(row.tenant_id),
-            place: db.here(),
-            is_elsewhere: row.is_elsewhere,
-            slug: row.slug,
-            settings: tenants::read_settings(row.tenant_id, &row.settings),
-            library: row.library.map(TenantLibrary::from),
-            erasures: row.erasures,
-            suspended: row.suspended_reason.map(Arc::from),
-        }),
+        tenant: Arc::new(tenant.into_known(db)),
         secret_hash: row.secret_hash,
         hashed_under: row.hashed_under,
         // A scope that only a later release knows gives no right here.
