@@ -46,7 +46,7 @@ impl Channel {
         self.into()
     }
 
-    /// Turns of a session where neither caller nor tenant says otherwise.
+    /// Rounds that an agent may take to answer one message, unless caller or tenant says otherwise.
     pub fn max_turns(self) -> u32 {
         match self {
             Self::Voice => 6,

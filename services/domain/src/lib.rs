@@ -86,7 +86,7 @@ pub use library::{LibrarySkill, LibraryUse, LibraryUser, LibraryUses};
 pub use limits::Limits;
 pub use manifest::ResourceEntry;
 pub use memory::{Memory, MemoryKind};
-pub use message::{Message, Speaker, check_message};
+pub use message::{Message, Speaker, ToolCall, check_message};
 pub use name::SkillName;
 pub use process::{Process, ProcessKind};
 pub use prompt::{Form, Tools};

@@ -37,8 +37,39 @@ pub struct Message {
     /// Tools that the agent called: before a user's message, or for its own.
     #[schema(minimum = 0)]
     pub tool_calls: i32,
+    /// Rounds that the agent took for a reply, if it reported them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub rounds: Option<i32>,
+    /// The tool calls of a reply with their outcomes, if the agent reported them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub tools: Vec<ToolCall>,
+    /// Whether a reply spent the budget of its message.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub budget_spent: bool,
     /// When it was logged.
     pub at: DateTime<Utc>,
+}
+
+/// A tool call of an agent and its outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    /// The name of the tool.
+    #[schema(min_length = 1, max_length = 128, example = "calendar_create")]
+    pub name: String,
+    /// Whether the call succeeded.
+    pub ok: bool,
+    /// Milliseconds that the call took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub ms: Option<u32>,
+    /// The error message of a call that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 1000)]
+    pub error: Option<String>,
 }
 
 /// A message that says something.

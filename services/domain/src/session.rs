@@ -1,4 +1,4 @@
-//! Sessions: their limits, and where one conversation ends and the next begins.
+//! Sessions: their budgets and reminders, and where one conversation ends and the next begins.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -17,15 +17,16 @@ pub struct Session {
     pub key: String,
     /// How it is held.
     pub channel: Channel,
-    /// Turns it may have.
+    /// Rounds that the agent may take to answer one message. A round is one call of its model, with the tool calls that it asks
+    /// for. A turn may override it.
     #[schema(minimum = 1)]
     pub max_turns: i32,
-    /// Turns it has had.
+    /// Messages of the user so far.
     #[schema(minimum = 0)]
     pub turns: i32,
-    /// Turns that are left.
+    /// Replies that spent their budget: they took `max_turns` rounds or more, or more than `max_turns` tool calls over MCP.
     #[schema(minimum = 0)]
-    pub turns_left: i32,
+    pub budgets_spent: i32,
     /// Characters of its index.
     #[serde(skip)]
     pub index_budget: i32,
@@ -50,25 +51,30 @@ pub struct Session {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// Most turns that a session may be opened with.
+/// Largest `max_turns` of a session or a turn.
 pub const MAX_TURNS: u32 = 1_000;
 
 /// Minutes of silence that end a conversation where the tenant does not say otherwise; exactly this long does not.
 pub const GAP_MINUTES: u32 = 360;
 
-/// Most turns between two reminders to save what was learned.
+/// Returns the notice for a tool call past the budget of its message.
+pub fn spent_notice(max_turns: i32) -> String {
+    format!(
+        "The iteration budget of this message is spent: it allows {max_turns} rounds. Answer the user now with what you have."
+    )
+}
+
+/// Turns from one reminder to save what was learned to the next.
 const NUDGE_EVERY: i32 = 10;
 
-/// Whether a turn, from 1, reminds of saving: every 10 turns, and half-way through a session that has no more than that,
-/// as after its last turn the agent may be gone. Not in the first turn, in which nothing was solved yet.
-pub fn is_nudge_due(turn: i32, max_turns: i32) -> bool {
-    let half = (max_turns / 2 + max_turns % 2).max(2);
-    turn % NUDGE_EVERY == 0 || max_turns <= NUDGE_EVERY && turn == half && turn < max_turns
+/// Whether a turn, from 1, reminds of saving: every tenth does.
+pub fn is_nudge_due(turn: i32) -> bool {
+    turn % NUDGE_EVERY == 0
 }
 
 /// Whether a turn, from 1, is the first of its session that reminds of saving.
-pub fn is_first_nudge(turn: i32, max_turns: i32) -> bool {
-    is_nudge_due(turn, max_turns) && !(1..turn).any(|before| is_nudge_due(before, max_turns))
+pub fn is_first_nudge(turn: i32) -> bool {
+    turn == NUDGE_EVERY
 }
 
 /// Whether a conversation with its last message then has been silent for longer than `gap` now. One without a message has

@@ -12,7 +12,7 @@ use crate::{Channel, Tools};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelSettings {
-    /// Turns of a session that does not say.
+    /// Rounds that an agent may take to answer one message: calls of its model, each with its tool calls.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
     /// Characters of the skill index in a snapshot.

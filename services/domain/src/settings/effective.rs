@@ -6,7 +6,7 @@ use super::TenantSettings;
 use crate::{Channel, Tools};
 
 impl TenantSettings {
-    /// Turns of a session on a channel that does not say.
+    /// Rounds that an agent may take to answer one message on a channel.
     pub fn max_turns(&self, channel: Channel) -> u32 {
         self.channels.get(&channel).and_then(|c| c.max_turns).unwrap_or_else(|| channel.max_turns())
     }

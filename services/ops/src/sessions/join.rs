@@ -1,7 +1,7 @@
 //! Join: a call over MCP names the conversation that it comes from. Its key is enough: what is not going on is opened.
 
 use knowhow_domain::{Channel, Error, Result, Scope, SessionId, Tools};
-use knowhow_store::sessions::{self, Joined};
+use knowhow_store::sessions::{self, Joined, SessionCall};
 use uuid::Uuid;
 
 use super::check_sources;
@@ -20,6 +20,8 @@ pub enum Standing {
         id: SessionId,
         /// Untrusted sources that it has read; empty if there are none.
         tainted_by: Vec<String>,
+        /// The budget of the current turn, if this tool call is past it.
+        spent_budget: Option<i32>,
     },
     /// The user has no session of this id; what comes from it counts as tainted.
     UnknownId,
@@ -28,16 +30,24 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// The budget of the current turn, if this tool call is past it.
+    pub fn spent_budget(&self) -> Option<i32> {
+        match self {
+            Self::Known { spent_budget, .. } => *spent_budget,
+            Self::Unnamed | Self::UnknownId | Self::UnknownKey => None,
+        }
+    }
+
     fn known(joined: Joined) -> Self {
-        Self::Known { id: joined.id, tainted_by: joined.tainted_by }
+        Self::Known { id: joined.id, tainted_by: joined.tainted_by, spent_budget: joined.spent_budget }
     }
 
     /// The same conversation, trusted no more than the other one.
     fn with_marks_of(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Known { id, mut tainted_by }, Self::Known { tainted_by: more, .. }) => {
+            (Self::Known { id, mut tainted_by, spent_budget }, Self::Known { tainted_by: more, .. }) => {
                 tainted_by.extend(more);
-                Self::Known { id, tainted_by }
+                Self::Known { id, tainted_by, spent_budget }
             }
             (Self::Known { .. }, unknown) => unknown,
             (unknown, _) => unknown,
@@ -74,16 +84,31 @@ impl Opens {
 /// # Errors
 /// `Malformed` for a name that none can have.
 pub async fn join_session(ctx: &Ctx, opens: Opens) -> Result<Standing> {
+    join_both(ctx, opens, false).await
+}
+
+/// Does the same for a tool call of the agent, and counts it towards the budget of the current turn. If the call names two
+/// conversations, counts it in the first.
+///
+/// # Errors
+/// `Malformed` for a name that none can have.
+pub async fn join_session_by_tool(ctx: &Ctx, opens: Opens) -> Result<Standing> {
+    join_both(ctx, opens, true).await
+}
+
+async fn join_both(ctx: &Ctx, opens: Opens, is_tool: bool) -> Result<Standing> {
     let Some(name) = ctx.call.session.as_deref() else { return Ok(Standing::Unnamed) };
-    let first = join(ctx, name, opens).await?;
+    let call = |name, is_tool| SessionCall { name, is_tool, now: ctx.now() };
+    let first = join(ctx, call(name, is_tool), opens).await?;
     match ctx.call.other_session.as_deref().filter(|other| *other != name) {
-        Some(other) => Ok(first.with_marks_of(join(ctx, other, opens).await?)),
+        Some(other) => Ok(first.with_marks_of(join(ctx, call(other, false), opens).await?)),
         None => Ok(first),
     }
 }
 
-async fn join(ctx: &Ctx, name: &str, opens: Opens) -> Result<Standing> {
-    let found = sessions::join(&ctx.app.db, &ctx.principal, name, ctx.now()).await?;
+async fn join(ctx: &Ctx, call: SessionCall<'_>, opens: Opens) -> Result<Standing> {
+    let name = call.name;
+    let found = sessions::join(&ctx.app.db, &ctx.principal, call).await?;
     let is_called_by_id = |found: &Joined| Uuid::try_parse(name).is_ok_and(|id| SessionId(id) == found.id);
     match found {
         Some(found) if found.goes_on || is_called_by_id(&found) => Ok(Standing::known(found)),
@@ -97,7 +122,7 @@ async fn join(ctx: &Ctx, name: &str, opens: Opens) -> Result<Standing> {
             };
             drop(found);
             let session = open(ctx, &input, true).await?.session;
-            Ok(Standing::Known { id: session.id, tainted_by: session.tainted_by })
+            Ok(Standing::Known { id: session.id, tainted_by: session.tainted_by, spent_budget: None })
         }
         // Without opening, an ended session of the key still says whether what comes from it is to be trusted.
         Some(found) => Ok(Standing::known(found)),
@@ -120,7 +145,8 @@ pub async fn mark_session(ctx: &Ctx, tainted_by: &[String]) -> Result<()> {
         ));
     }
     for name in ctx.call.named(None) {
-        match join(ctx, name, Opens::Keys).await? {
+        let call = SessionCall { name, is_tool: false, now: ctx.now() };
+        match join(ctx, call, Opens::Keys).await? {
             Standing::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => {}
             Standing::Known { id, .. } => {
                 taint(ctx, id, tainted_by).await?;

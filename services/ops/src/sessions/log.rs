@@ -1,22 +1,28 @@
 //! Adds to the log of a session, beside its turns: the agent's replies, the mark of untrusted content, feedback, the
 //! end.
 
-use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId, check_message};
+use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId, ToolCall, check_message};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::tool_calls::ToolCalls;
 use super::{LOG_BYTES, check_text, log_full, missing, session_id};
 use crate::Ctx;
 
 /// Most replies to one turn.
 pub const REPLIES: i32 = 64;
+/// Most rounds that a reply can report.
+const ROUNDS: i32 = 10_000;
 
 /// What the agent said.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"message": "Done: the report is on its way to Ann.", "tool_calls": 3}))]
+#[schema(example = json!({
+    "message": "Done: the report is on its way to Ann.", "rounds": 3,
+    "tool_calls": [{"name": "mail_send", "ok": false, "ms": 5000, "error": "timeout"}, {"name": "mail_send", "ok": true, "ms": 820}]
+}))]
 pub struct AddReply {
     /// The session, by id: of the path, not of the body.
     #[serde(skip)]
@@ -24,9 +30,13 @@ pub struct AddReply {
     /// The agent's message.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
-    /// Tools that it called for it.
-    #[schema(minimum = 0)]
-    pub tool_calls: Option<u32>,
+    /// Tools that it called for it: how many, or a list of at most 128 calls with their outcomes.
+    pub tool_calls: Option<ToolCalls>,
+    /// Rounds that it took to answer the message: calls of its model, each with the tool calls that it asked for. As many as the
+    /// turn's `max_turns` or more spend the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 10_000)]
+    pub rounds: Option<u32>,
 }
 
 /// Where a reply was logged.
@@ -73,8 +83,8 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&input.session)?;
     check_message(&input.message)?;
-    let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
-        .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
+    let (tool_calls, tools) = input.tool_calls.as_ref().map(ToolCalls::check).transpose()?.unwrap_or_default();
+    let rounds = check_rounds(input.rounds)?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.add_reply").await?;
     let now = ctx.now();
     let silent_since = Channel::ALL.map(|channel| (channel, now - ctx.principal.settings().longest_silence(channel)));
@@ -82,10 +92,13 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
         session,
         text: &input.message,
         tool_calls,
+        tools,
+        rounds,
         silent_since: &silent_since,
         now,
         most_replies: REPLIES,
         most_bytes: LOG_BYTES,
+        bytes: stored_bytes(&input.message, tools)?,
     };
     let turn = ctx
         .once(&mut tx, &("reply", session, input), async |tx| match sessions::add_reply(tx, &reply).await? {
@@ -103,6 +116,18 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     };
     tx.commit().await?;
     Ok(Logged { turn })
+}
+
+fn check_rounds(rounds: Option<u32>) -> Result<Option<i32>> {
+    let Some(rounds) = rounds else { return Ok(None) };
+    let checked = i32::try_from(rounds).ok().filter(|rounds| *rounds <= ROUNDS);
+    checked.map(Some).ok_or_else(|| Error::invalid("/rounds", format!("must be at most {ROUNDS}, is {rounds}")))
+}
+
+/// Bytes of the log that a reply takes.
+fn stored_bytes(message: &str, tools: &[ToolCall]) -> Result<i64> {
+    let tools = if tools.is_empty() { 0 } else { serde_json::to_vec(tools).map_err(Error::internal)?.len() };
+    i64::try_from(message.len() + tools).map_err(Error::internal)
 }
 
 fn too_many_replies() -> Error {

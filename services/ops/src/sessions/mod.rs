@@ -10,17 +10,19 @@ mod log;
 mod nudge;
 mod open;
 mod terms;
+mod tool_calls;
 mod turn;
 mod view;
 
 pub use frozen::get_frozen_text;
 pub use full::FullUsers;
-pub use join::{Opens, Standing, join_session, mark_session};
+pub use join::{Opens, Standing, join_session, join_session_by_tool, mark_session};
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{
     AddReply, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback, taint_session,
 };
 pub use open::{OpenSession, OpenedSession, open_session};
+pub use tool_calls::ToolCalls;
 pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
 pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 

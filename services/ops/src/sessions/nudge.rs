@@ -12,10 +12,10 @@ use crate::Ctx;
 /// trip: it names the conversation before, once.
 pub(super) async fn nudge(ctx: &Ctx, session: SessionId, state: &TurnState) -> Result<Option<String>> {
     let turn = state.turns + 1;
-    if !is_nudge_due(turn, state.max_turns) {
+    if !is_nudge_due(turn) {
         return Ok(None);
     }
-    if !is_first_nudge(turn, state.max_turns) {
+    if !is_first_nudge(turn) {
         return Ok(Some(NUDGE.to_owned()));
     }
     let before = sessions::find_before(&ctx.app.db, &ctx.principal, session).await?;

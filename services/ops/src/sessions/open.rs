@@ -26,7 +26,7 @@ pub struct OpenSession {
     pub key: Option<String>,
     /// How it is held; `sms` by default.
     pub channel: Option<Channel>,
-    /// Turns it may have; by default the channel's.
+    /// Rounds that the agent may take to answer one message; by default the channel's. A turn may override it.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
     /// Characters of the skill index in its snapshot, rounded down to one of 200, 500, 1,000, 2,000, 5,000, 10,000, 16,000,
@@ -117,12 +117,12 @@ fn kind(ctx: &Ctx, input: &OpenSession) -> SnapshotKind {
 fn terms_of<'a>(ctx: &Ctx, input: &OpenSession, key: Option<&'a str>) -> NewSession<'a> {
     let (now, settings, kind) = (ctx.now(), ctx.principal.settings(), kind(ctx, input));
     let channel = input.channel.unwrap_or_default();
-    let turns = input.max_turns.unwrap_or_else(|| settings.max_turns(channel));
+    let max_turns = input.max_turns.unwrap_or_else(|| settings.max_turns(channel));
     let bytes = i64::try_from(settings.conversation_bytes_per_user).unwrap_or(i64::MAX);
     NewSession {
         key,
         channel,
-        max_turns: i32::try_from(turns).unwrap_or(i32::MAX),
+        max_turns: i32::try_from(max_turns).unwrap_or(i32::MAX),
         index_budget: kind.index_budget,
         inline_top: input.inline_top.unwrap_or_default(),
         tools: input.tools.unwrap_or_else(|| settings.tools(channel)),

@@ -45,7 +45,7 @@ const LOOKED_AT: usize = 200;
 /// [`TurnAnswer`], in the bytes that it is kept in.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `turn-limit`, `session-ended`, `log-full` or `answer-gone`; `Invalid`, also for a `turn_key` of another message, and
+/// `NotFound`; `Conflict` `session-ended`, `log-full` or `answer-gone`; `Invalid`, also for a `turn_key` of another message, and
 /// `IdempotencyMismatch` for such a header.
 pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     let began = Instant::now();
@@ -97,7 +97,9 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         // The state was read before this turn's own taint was noted.
         terms.knows_taint |= !input.tainted_sources().is_empty();
         let mut composed = timed(Stage::Compose, compose(ctx, &recalled, &terms, &mut shown)).await?;
-        number(&mut composed, &state, &degraded);
+        composed.answer.turn = state.turns + 1;
+        composed.answer.max_turns = Some(input.budget().unwrap_or(state.max_turns));
+        composed.answer.degraded = degraded.iter().map(|lack| (*lack).to_owned()).collect();
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let taught = list_taught(&recalled, &composed);
         let is_trusted = !state.is_tainted && input.tainted_sources().is_empty();
@@ -248,13 +250,6 @@ fn check_open(ctx: &Ctx, state: &TurnState) -> Result<()> {
         let detail = "the conversation is over; open a session with its key, which begins the next one".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     }
-    if state.turns >= state.max_turns {
-        let detail = format!(
-            "all {} turns of this session are taken; end it; the next one may be opened with more max_turns",
-            state.max_turns
-        );
-        return Err(Error::Conflict { code: "turn-limit", detail });
-    }
     Ok(())
 }
 
@@ -279,10 +274,4 @@ fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
         knows_taint: state.knows_taint,
         has_relations: state.has_relations,
     })
-}
-
-fn number(composed: &mut Composed, state: &TurnState, degraded: &[&str]) {
-    composed.answer.turn = state.turns + 1;
-    composed.answer.turns_left = state.max_turns - state.turns - 1;
-    composed.answer.degraded = degraded.iter().map(|lack| (*lack).to_owned()).collect();
 }

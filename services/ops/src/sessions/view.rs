@@ -11,9 +11,15 @@ pub struct TurnAnswer {
     /// Its number, from 1.
     #[schema(minimum = 1)]
     pub turn: i32,
-    /// Turns that are left after it.
-    #[schema(minimum = 0)]
-    pub turns_left: i32,
+    /// Rounds that the agent may take to answer the message. A round is one call of its model, with the tool calls that it asks
+    /// for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = i32, required = true, minimum = 1)]
+    pub max_turns: Option<i32>,
+    /// In answers that were stored before `max_turns` took its place: they are read again byte for byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub(super) turns_left: Option<i32>,
     /// Skills that the message names, with their bodies: instructions.
     pub active: Vec<ActiveView>,
     /// Skills that the message names whose bodies are longer than the turn has room for; load them with `skill_view`.
@@ -22,8 +28,8 @@ pub struct TurnAnswer {
     pub relevant: Vec<RelevantView>,
     /// Skills that the relevant ones name in `see_also`.
     pub related: Vec<RelatedView>,
-    /// A reminder to save what was learned: half-way through a session, in long ones every 10 turns, never in the last. The first
-    /// one also names the conversation before, where something was worked out in it without a skill.
+    /// A reminder to save what was learned, in every tenth turn. The first one also names the conversation before, if something was
+    /// worked out in it without a skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
     /// The block to put into the prompt as is; empty where nothing was found.
@@ -156,3 +162,6 @@ pub struct RelatedView {
     #[schema(required = false)]
     pub tainted: bool,
 }
+
+#[cfg(test)]
+mod tests;

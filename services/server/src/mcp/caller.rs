@@ -8,7 +8,6 @@ use knowhow_ops::{Ctx, Principal};
 use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::{mpsc, oneshot};
 
-use super::problem::tool_failure;
 use super::tools::AnyTool;
 
 /// Who sent a request, as the endpoint found out before the library saw it.
@@ -55,8 +54,7 @@ pub struct Work {
 impl Work {
     /// Carries the call out. The request's end, answered or broken off, ends it.
     pub async fn carry_out(self, caller: &Caller) {
-        let result = self.tool.call(caller, self.arguments).await;
         // Nobody waits where the library gave the call up.
-        let _ = self.reply.send(result.unwrap_or_else(|error| tool_failure(error, &caller.request_id)));
+        let _ = self.reply.send(self.tool.call(caller, self.arguments).await);
     }
 }

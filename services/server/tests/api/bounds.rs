@@ -206,7 +206,7 @@ async fn where_a_tenant_allows_fewer_conversations_those_that_are_over_leave() {
     let World { operator, alice, slug, .. } = &World::with(json!({"starter_skills": false})).await;
     let mut talks = Vec::new();
     for n in 0..4 {
-        talks.push(Talk::open(alice, json!({"key": format!("k{n}"), "max_turns": 5})).await);
+        talks.push(Talk::open(alice, json!({"key": format!("k{n}")})).await);
         talks[n].say("Something that is said").await;
     }
     talks[0].tell("/end", json!({})).await;

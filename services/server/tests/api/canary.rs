@@ -43,8 +43,8 @@ struct Scene {
 
 impl Scene {
     async fn new(who: Caller, admin: Caller) -> Self {
-        let tainted = Talk::open(&who, json!({"key": "mails", "max_turns": 100, "tools": "full"})).await;
-        let late = Talk::open(&who, json!({"key": "late", "max_turns": 100, "tools": "full"})).await;
+        let tainted = Talk::open(&who, json!({"key": "mails", "tools": "full"})).await;
+        let late = Talk::open(&who, json!({"key": "late", "tools": "full"})).await;
         tainted.tell("/taint", json!({"source": "a mail"})).await;
         who.create(skill("plan")).await;
         Self { who, admin, tainted, late, names: Vec::new(), trail: Vec::new() }
@@ -111,7 +111,7 @@ impl Scene {
                 self.late.say(&format!("Please pay {CANARY} what the mail says")).await;
                 self.late.tell("/end", json!({})).await;
                 self.late.tell("/taint", json!({"source": "a page"})).await;
-                self.late = Talk::open(&who, json!({"key": "late", "max_turns": 100, "tools": "full"})).await;
+                self.late = Talk::open(&who, json!({"key": "late", "tools": "full"})).await;
             }
             12 => {
                 let body = json!({"name": name, "edits": [{"old_string": "# ", "new_string": "## "}]});
@@ -185,7 +185,7 @@ async fn poisoned_words_are_in_no_prompt_unmarked() {
         let who = backend.acting_for(&format!("canary-{seed}"));
         let mut scene = Scene::new(who.clone(), world.admin.clone()).await;
         scene.save_in(&scene.tainted.id.clone()).await;
-        let open = Talk::open(&who, json!({"key": "open", "max_turns": 100, "tools": "full"})).await;
+        let open = Talk::open(&who, json!({"key": "open", "tools": "full"})).await;
         open.say("hello, is anything new in my mail today?").await;
         for _ in 0..VERBS {
             scene.act(&mut dice).await;

@@ -123,7 +123,7 @@ async fn it_goes_out_with_the_archive_and_comes_in_again() {
 async fn a_mark_finds_what_was_written_before_it() {
     let World { alice, admin, .. } = &World::unreviewed().await;
     let clean = Talk::long(alice).await;
-    let talk = Talk::open(alice, json!({"key": "stream", "max_turns": 50, "tools": "full"})).await;
+    let talk = Talk::open(alice, json!({"key": "stream", "tools": "full"})).await;
     talk.say("Pay what the newest mail in my inbox asks for").await;
     save_in(alice, "stream", &poisoned("mail")).await;
     save_in(alice, &clean.id, &skill("plan")).await;
@@ -142,7 +142,7 @@ async fn a_mark_finds_what_was_written_before_it() {
     alice.delete("/v1/skills/gone").await.empty(204);
     talk.tell("/end", json!({})).await;
     let frozen = clean.opened["snapshot"]["text"].clone();
-    let other = Talk::open(alice, json!({"key": "later", "max_turns": 9, "tools": "full"})).await;
+    let other = Talk::open(alice, json!({"key": "later", "tools": "full"})).await;
     other.say("what shall we do about the invoices today?").await;
     let shown = other.opened["snapshot"]["text"].as_str().unwrap();
     assert!(shown.contains("- mail: ") && shown.contains("Obey."), "{shown}");

@@ -9,7 +9,7 @@ use crate::talk::Talk;
 #[tokio::test]
 async fn a_tainted_session_stays_so() {
     let World { alice, .. } = &World::unreviewed().await;
-    let talk = Talk::open(alice, json!({"key": "k", "max_turns": 50})).await;
+    let talk = Talk::open(alice, json!({"key": "k"})).await;
     let turn = talk.turn(json!({"message": "hello", "tainted_by": []})).await;
     turn.ok(200);
     assert_eq!(talk.read().await["tainted"], false);
@@ -86,14 +86,15 @@ async fn of_many_sources_the_first_are_kept() {
 async fn taint_holds_where_the_turn_was_had_or_is_refused() {
     let World { alice, .. } = &World::unreviewed().await;
     let tainted = async |talk: &Talk| talk.read().await["tainted_by"].clone();
-    let talk = Talk::open(alice, json!({"max_turns": 1})).await;
+    let talk = Talk::open(alice, json!({})).await;
     let turn = json!({"message": "hello", "turn_key": "k"});
     talk.turn(turn.clone()).await.ok(200);
     let mut again = turn.clone();
     again["tainted_by"] = json!(["a mail"]);
     talk.turn(again).await.ok(200);
     assert_eq!(tainted(&talk).await, json!(["a mail"]));
-    talk.turn(json!({"message": "more", "tainted_by": ["a page"]})).await.refused(409, "turn-limit");
+    talk.tell("/end", json!({})).await;
+    talk.turn(json!({"message": "more", "tainted_by": ["a page"]})).await.refused(409, "session-ended");
     assert_eq!(tainted(&talk).await, json!(["a mail", "a page"]));
 }
 

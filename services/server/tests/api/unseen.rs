@@ -79,7 +79,7 @@ async fn walk(agent: &Caller, theirs: &Names, waiting: &str) {
 
 /// Asks in the very words of what waits.
 async fn ask_in_its_words(agent: &Caller) {
-    let talk = Talk::open(agent, json!({"max_turns": 9, "tools": "none", "inline_top": true})).await;
+    let talk = Talk::open(agent, json!({"tools": "none", "inline_top": true})).await;
     assert!(!talk.opened.to_string().contains(NAME), "{}", talk.opened);
     let q = WORDS.replace(' ', "%20");
     let mut asked: Vec<Sending> = [

@@ -13,7 +13,7 @@ statement! {
     read Find { id: Uuid } -> (Session, (Snapshot, FoundRow)),
     "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
-           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
+           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools, s.budgets_spent,
            n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary as previous_summary,
            coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false) as previous_tainted,
            o.started_at as previous_started_at,

@@ -1,4 +1,4 @@
-//! The session that a call comes from: found, and kept from falling silent.
+//! The session that a call comes from: found, kept from falling silent, and its tool calls counted.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Channel, Result, SessionId};
@@ -15,25 +15,42 @@ pub struct Joined {
     pub tainted_by: Vec<String>,
     /// Whether it is open and has not been silent for too long.
     pub goes_on: bool,
+    /// The budget of the current turn, if this tool call is past it.
+    pub spent_budget: Option<i32>,
 }
 
-/// Calls within this time after another sign of life write nothing: many calls come in a row. Nor within a quarter of the
-/// silence that ends the session, where that is less.
+/// A call that names a session.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionCall<'a> {
+    /// The id or the key of the session.
+    pub name: &'a str,
+    /// Whether it is a tool call of the agent, which counts towards the budget of the current turn.
+    pub is_tool: bool,
+    pub now: DateTime<Utc>,
+}
+
+/// Calls within this time after another sign of life do not note another one: many calls come in a row. Nor within a quarter of
+/// the silence that ends the session, where that is less.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(5);
 
-row! { Joined { id: Uuid = session_id, tainted_by: Vec<String>, goes_on: bool } }
+row! { Joined { id: Uuid = session_id, tainted_by: Vec<String>, goes_on: bool, spent_budget: Option<i32> } }
 
 // A name may be the id of one session and the key of another, by key the last one: the id goes before, the marks of both
 // count, as `app.find_taint` says.
+//
+// Tool calls are counted in the row of the session, as those of one turn may reach several processes. A session without a turn has
+// no budget to count for. The commit does not wait for the disk: a crash of Postgres may lose counts, and signs of life, of its last
+// second.
 statement! {
-    write Join<'a> {
+    count Join<'a> {
         id: Option<Uuid>, key: &'a str, channels: &'a [&'a str], now: DateTime<Utc>, noted_since: DateTime<Utc>,
-        silent_since: &'a [DateTime<Utc>],
+        silent_since: &'a [DateTime<Utc>], is_tool: bool,
     } -> Joined,
     "-- sessions.join
     with named as (
         select s.session_id, s.tainted_by || case when other.session_id <> s.session_id then other.tainted_by else '{}' end as tainted_by,
-               s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on, g.silent_since
+               s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on, g.silent_since,
+               $9 and s.turns > 0 as is_counted
         from sessions s
         join unnest($5::text[], $8::timestamptz[]) as g (channel, silent_since) on g.channel = s.channel
         left join lateral (
@@ -44,19 +61,24 @@ statement! {
             select i.session_id from sessions i
             where i.tenant_id = $1 and i.user_id = $2 and i.session_id = $3), other.session_id)
     ), noted as (
-        update sessions s set last_message_at = $6
+        update sessions s
+        set last_message_at = greatest(s.last_message_at, $6), turn_calls = s.turn_calls + n.is_counted::integer
         from named n
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = n.session_id and n.goes_on
-          and coalesce(s.last_message_at < greatest($7, $6::timestamptz - ($6::timestamptz - n.silent_since) / 4), true)
+          and (n.is_counted
+               or coalesce(s.last_message_at < greatest($7, $6::timestamptz - ($6::timestamptz - n.silent_since) / 4), true))
+        returning case when n.is_counted and s.turn_calls > coalesce(s.turn_max_turns, s.max_turns)
+                       then coalesce(s.turn_max_turns, s.max_turns) end as spent_budget
     )
-    select session_id, tainted_by, goes_on from named"
+    select n.session_id, n.tainted_by, n.goes_on, (select spent_budget from noted) as spent_budget from named n"
 }
 
-/// The session whose id the name is, else the last one of that key. Where it goes on, this is a sign of life as a message is.
+/// Finds the session whose id the name is, else the last one of that key. If it goes on, the call is a sign of life as a message is.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn join(db: &Database, principal: &Principal, name: &str, now: DateTime<Utc>) -> Result<Option<Joined>> {
+pub async fn join(db: &Database, principal: &Principal, call: SessionCall<'_>) -> Result<Option<Joined>> {
+    let SessionCall { name, is_tool, now } = call;
     let channels = Channel::ALL.map(Channel::as_str);
     let silent_since = Channel::ALL.map(|channel| now - principal.settings().conversation_gap(channel));
     let join = Join {
@@ -66,6 +88,7 @@ pub async fn join(db: &Database, principal: &Principal, name: &str, now: DateTim
         now,
         noted_since: now - NOTED_EVERY,
         silent_since: &silent_since,
+        is_tool,
     };
     Ok(write(db, principal, join).await?.into_iter().next())
 }

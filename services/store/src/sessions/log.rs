@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::find::find_in;
+use crate::vault::value::ToolCalls;
 use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, Window, WriteTx, examples};
 
 row! {
     Message {
         id: Uuid = message_id, turn: i32, speaker: Word<Speaker>, text: String = content, tool_calls: i32,
-        at: DateTime<Utc>,
+        rounds: Option<i32>, tools: ToolCalls, budget_spent: bool, at: DateTime<Utc>,
     }
 }
 
@@ -23,7 +24,8 @@ row! { struct JobsRow { jobs: i64 } }
 statement! {
     read ListMessages { session: Uuid, after: Uuid, limit: i64 } -> Message,
     "-- sessions.list_messages
-    select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
+    select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.rounds, m.tools, m.budget_spent, m.at
+    from messages m
     where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.message_id > $4
     order by m.message_id
     limit $5"
@@ -32,8 +34,10 @@ statement! {
 statement! {
     read ListLastMessages { session: Uuid, limit: i64, characters: i32 } -> Message,
     "-- sessions.list_last_messages
-    select message_id, turn, speaker, content, tool_calls, at from (
-        select m.message_id, m.turn, m.speaker, left(m.content, $5) as content, m.tool_calls, m.at from messages m
+    select message_id, turn, speaker, content, tool_calls, rounds, tools, budget_spent, at from (
+        select m.message_id, m.turn, m.speaker, left(m.content, $5) as content, m.tool_calls, m.rounds, m.tools,
+               m.budget_spent, m.at
+        from messages m
         where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
         order by m.message_id desc
         limit $4) last
@@ -58,7 +62,7 @@ statement! {
     } -> Session,
     "-- sessions.list
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
-           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools
+           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools, s.budgets_spent
     from sessions s
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id < $3
       and ($4::text is null or s.key = $4) and ($5::text is null or s.channel = $5)

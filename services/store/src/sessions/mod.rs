@@ -14,7 +14,7 @@ pub use before::{Before, find_before};
 pub use by_admin::end as end_by_admin;
 pub use feedback::{FEEDBACK, Feedback, add_feedback};
 pub use find::find;
-pub use join::{Joined, join};
+pub use join::{Joined, SessionCall, join};
 pub use log::{Excerpt, SessionFilter, end, list, list_last_messages, list_messages, taint};
 pub use open::{NewSession, Opened, OpenedAs, open, replace_snapshot};
 pub use reply::{LoggedReply, NewReply, add_reply};
@@ -32,7 +32,7 @@ row! {
         session_id: Uuid, key: String, channel: Word<Channel>, max_turns: i32, turns: i32, index_budget: i32,
         inline_top: bool, tainted_by: Vec<String>, quality: Option<String>, previous_session_id: Option<Uuid>,
         started_at: DateTime<Utc>, last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>,
-        tools: Word<Tools>,
+        tools: Word<Tools>, budgets_spent: i32,
     }
 }
 
@@ -49,7 +49,7 @@ impl Columns for Session {
             channel: row.channel.0,
             max_turns: row.max_turns,
             turns: row.turns,
-            turns_left: (row.max_turns - row.turns).max(0),
+            budgets_spent: row.budgets_spent,
             index_budget: row.index_budget,
             inline_top: row.inline_top,
             tools: row.tools.0,

@@ -135,7 +135,7 @@ statement! {
                where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $8 and c.form = $18
                  and c.snapshot_id = s.snapshot_id) end as rendered_at,
            s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by,
-           s.quality, s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
+           s.quality, s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools, s.budgets_spent,
            n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary as previous_summary,
            coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false) as previous_tainted,
            o.started_at as previous_started_at,
@@ -181,6 +181,7 @@ pub struct NewSession<'a> {
     /// Names the stream; a session of its own where there is none.
     pub key: Option<&'a str>,
     pub channel: Channel,
+    /// Budget of rounds for one message.
     pub max_turns: i32,
     pub index_budget: i32,
     pub inline_top: bool,

@@ -56,12 +56,12 @@ statement! {
         tainted_by: &'a [String], message_id: Uuid, message: &'a str, tool_calls: i32, turn_key: Option<&'a str>,
         request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
         snapshot: Option<Uuid>, most_log_bytes: i64, revision: i64, examples_revision: Option<i64>, has_relations: bool,
-        silent_since: Option<DateTime<Utc>>,
+        silent_since: Option<DateTime<Utc>>, max_turns: Option<i32>,
     } -> NumberRow,
     "-- sessions.write_turn
     with turned as (
         update sessions s
-        set turns = s.turns + 1, turn_replies = 0, last_message_at = $5,
+        set turns = s.turns + 1, turn_replies = 0, turn_calls = 0, turn_max_turns = $24, last_message_at = $5,
             log_bytes = s.log_bytes + octet_length($10::text) + octet_length($14::text), listed = $6, injected = $7,
             tainted_by = case when $8::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64 then s.tainted_by
                               else array(select distinct unnest(s.tainted_by || $8) order by 1) end
@@ -181,6 +181,8 @@ pub struct WrittenTurn<'a> {
     pub message: &'a str,
     /// Tools that the agent called since the turn before.
     pub tool_calls: i32,
+    /// The budget of this turn, if it overrides that of the session.
+    pub max_turns: Option<i32>,
     /// Names the turn, so that it happens once.
     pub turn_key: Option<&'a str>,
     /// Digest of the request.
@@ -239,6 +241,7 @@ pub async fn write_turn(
         examples_revision: assumed.and_then(|assumed| assumed.examples_revision),
         has_relations: assumed.is_none_or(|assumed| assumed.has_relations),
         silent_since: assumed.map(|assumed| assumed.silent_since),
+        max_turns: written.max_turns,
     };
     Ok(write(db, principal, turn).await?.iter().any(|row| row.number > read_turn.turns))
 }

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use knowhow_domain::{Attributes, ConversationSummary, ResourceEntry};
+use knowhow_domain::{Attributes, ConversationSummary, ResourceEntry, ToolCall};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::types::{FromSql, Type};
 use uuid::Uuid;
@@ -91,6 +91,26 @@ impl FromSql<'_> for Offset {
 impl From<Offset> for usize {
     fn from(offset: Offset) -> Self {
         offset.0
+    }
+}
+
+/// The tool calls of a reply with their outcomes.
+pub(crate) struct ToolCalls(Vec<ToolCall>);
+
+impl FromSql<'_> for ToolCalls {
+    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Refused> {
+        let list = serde_json::Value::from_sql(column, raw)?;
+        Ok(Self(serde_json::from_value(list)?))
+    }
+
+    fn accepts(column: &Type) -> bool {
+        *column == Type::JSONB
+    }
+}
+
+impl From<ToolCalls> for Vec<ToolCall> {
+    fn from(calls: ToolCalls) -> Self {
+        calls.0
     }
 }
 

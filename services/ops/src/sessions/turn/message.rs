@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use knowhow_domain::session::MAX_TURNS;
 use knowhow_domain::{Error, FieldError, Result, check_message};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -33,12 +34,20 @@ pub struct TakeTurn {
     /// Milliseconds that looking for skills may take; the answer then does without what is late. 500 by default.
     #[schema(minimum = 1, maximum = 60_000)]
     pub deadline_ms: Option<u32>,
+    /// Rounds that the agent may take to answer this message; by default the session's.
+    #[schema(minimum = 1, maximum = 1000)]
+    pub max_turns: Option<u32>,
 }
 
 impl TakeTurn {
     /// What the agent has read that is not to be trusted.
     pub(super) fn tainted_sources(&self) -> &[String] {
         self.tainted_by.as_deref().unwrap_or_default()
+    }
+
+    /// The budget of rounds for this message, if it overrides that of the session.
+    pub(super) fn budget(&self) -> Option<i32> {
+        self.max_turns.and_then(|rounds| i32::try_from(rounds).ok())
     }
 }
 
@@ -54,6 +63,9 @@ pub(super) fn check(input: &TakeTurn) -> Result<()> {
     let mut findings = Vec::new();
     if input.deadline_ms.is_some_and(|ms| !(1..=60_000).contains(&ms)) {
         findings.push(FieldError::new("/deadline_ms", "must be 1 to 60000"));
+    }
+    if let Some(rounds) = input.max_turns.filter(|rounds| !(1..=MAX_TURNS).contains(rounds)) {
+        findings.push(FieldError::new("/max_turns", format!("must be 1 to {MAX_TURNS}, is {rounds}")));
     }
     if input.tool_calls.is_some_and(|calls| calls > i32::MAX as u32) {
         findings.push(FieldError::new("/tool_calls", "is out of bounds"));

@@ -36,6 +36,7 @@ pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, made: Made<'_>) -> Resul
     let written = WrittenTurn {
         message: &input.message,
         tool_calls: i32::try_from(input.tool_calls.unwrap_or_default()).unwrap_or(i32::MAX),
+        max_turns: input.budget(),
         turn_key: *turn_key,
         request_digest: digest,
         answer: &kept.stored,

@@ -11,7 +11,8 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHead
 
 /// Log the agent's reply
 ///
-/// Logs what the agent said; the summary of the conversation is made from both sides.
+/// Logs what the agent said; the summary of the conversation is made from both sides. `rounds` and `tool_calls` tell how it came to
+/// the answer. A reply that spent the budget of its message speaks against the skills that were used, for dreams and analytics.
 #[utoipa::path(
     operation_id = "add_reply",
     tag = "sessions",

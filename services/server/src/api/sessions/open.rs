@@ -16,6 +16,7 @@ use crate::http::{
 /// Goes on with the session of the key, where its last message is at most 6 hours old; else ends it and opens a new one
 /// with the current snapshot and the summary of the one before. The tenant sets the hours (`session_gap_minutes`). A session
 /// that is resumed keeps the terms it began with, such as `max_turns`; `notice` names those that were asked for in vain.
+/// A session takes any number of messages, as far as its log has room (8 MiB).
 #[utoipa::path(
     operation_id = "open_session",
     tag = "sessions",

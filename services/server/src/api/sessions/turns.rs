@@ -10,7 +10,8 @@ use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, Wr
 /// Take a turn: what helps with this message
 ///
 /// Finds the skills that help with a message of the user, and logs it. The same `turn_key` again is the same turn and
-/// the same answer, byte for byte. Skills whose bodies come along count as used.
+/// the same answer, byte for byte. Skills whose bodies come along count as used. `max_turns` is the budget of rounds for answering
+/// this message; tool calls over MCP past it are carried out, and say that it is spent.
 #[utoipa::path(
     operation_id = "take_turn",
     tag = "sessions",

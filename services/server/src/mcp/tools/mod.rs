@@ -16,21 +16,26 @@ mod view;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use knowhow_domain::session::spent_notice;
 use knowhow_domain::validation_message::read_value;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::sessions::{Opens, Standing, join_session};
+use knowhow_ops::sessions::{Opens, Standing, join_session_by_tool};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Definition, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::arguments::fit;
 use super::caller::Caller;
+use super::problem::tool_failure;
 use super::schema::{JsonSchema, schema_of};
 
 /// Key of `_meta` under which a tool that answers with a text alone tells programs what they need beside it.
 const ANSWER: &str = "dev.knowhow/answer";
+
+/// Member of structured content with what a model should know beside the answer.
+const NOTE: &str = "note";
 
 /// A tool: its file says all of it, and one line of [`AnyTool::ALL`] that it is there.
 pub trait Tool {
@@ -110,24 +115,65 @@ impl AnyTool {
         Self::ALL.into_iter().find(|tool| tool.name == name)
     }
 
-    /// Calls it. What writes opens the conversation that the call names; any call keeps it from falling silent.
-    ///
-    /// # Errors
-    /// What the operation refuses; `Invalid` for arguments that do not fit.
-    pub async fn call(self, caller: &Caller, arguments: Option<JsonObject>) -> Result<CallToolResult> {
+    /// Calls it. A tool that writes opens the conversation that the call names; any call keeps it from falling silent, and counts
+    /// towards the budget of its turn. A failure is a result that a model reads.
+    pub async fn call(self, caller: &Caller, arguments: Option<JsonObject>) -> CallToolResult {
+        let (standing, answer) = match self.join_and_call(caller, self.read(arguments)).await {
+            Ok((standing, answer)) => (standing, answer),
+            Err(error) => (Standing::Unnamed, Err(error)),
+        };
+        let mut result = answer.unwrap_or_else(|error| tool_failure(error, &caller.request_id));
+        if let Some(max_turns) = standing.spent_budget() {
+            add_notice(&mut result, &spent_notice(max_turns));
+        }
+        result
+    }
+
+    fn read(self, arguments: Option<JsonObject>) -> Result<Value> {
         let definition = definitions().iter().find(|definition| definition.name == self.name);
         let definition = definition.ok_or_else(|| Error::internal("a tool without a definition"))?;
-        let arguments = fit(&definition.input_schema, arguments.unwrap_or_default())?;
+        fit(&definition.input_schema, arguments.unwrap_or_default())
+    }
+
+    /// Returns the answer with the state of the conversation. Arguments that do not fit open no conversation, but count as a call.
+    async fn join_and_call(
+        self,
+        caller: &Caller,
+        arguments: Result<Value>,
+    ) -> Result<(Standing, Result<CallToolResult>)> {
         let ctx = caller.ctx()?;
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(error) => return Ok((join_session_by_tool(ctx, Opens::Nothing).await?, Err(error))),
+        };
         if self.effect != Effect::Reads {
-            let standing = join_session(ctx, Opens::Keys).await?;
-            return (self.call)(caller, &standing, arguments).await;
+            let standing = join_session_by_tool(ctx, Opens::Keys).await?;
+            let answer = (self.call)(caller, &standing, arguments).await;
+            return Ok((standing, answer));
         }
         // Nothing that is read depends on where the call comes from.
-        let joining = join_session(ctx, Opens::Nothing);
+        let joining = join_session_by_tool(ctx, Opens::Nothing);
         let (joined, answer) = tokio::join!(joining, (self.call)(caller, &Standing::Unnamed, arguments));
-        joined.and(answer)
+        Ok((joined?, answer))
     }
+}
+
+/// Adds a notice to a result, for models that read its text and for those that read its structured content.
+fn add_notice(result: &mut CallToolResult, notice: &str) {
+    result.content.push(ContentBlock::text(notice));
+    if let Some(Value::Object(answer)) = &mut result.structured_content {
+        let before = answer.get(NOTE).and_then(Value::as_str).map(|note| format!("{note} ")).unwrap_or_default();
+        answer.insert(NOTE.into(), format!("{before}{notice}").into());
+    }
+}
+
+/// Adds the member of [`add_notice`] to the schema of structured content, if it has none.
+fn with_note(schema: JsonSchema) -> JsonSchema {
+    let mut schema = schema.as_ref().clone();
+    if let Some(Value::Object(members)) = schema.get_mut("properties") {
+        members.entry(NOTE).or_insert_with(|| json!({"type": "string"}));
+    }
+    schema.into()
 }
 
 fn call<'a, T: Tool>(caller: &'a Caller, standing: &'a Standing, arguments: Value) -> Calling<'a> {
@@ -155,7 +201,7 @@ fn define<T: Tool>() -> Definition {
     let mut definition = Definition::new(T::NAME, T::TEXT, schema_of::<T::Arguments>());
     definition.title = Some(T::TITLE.into());
     definition.annotations = Some(annotations);
-    definition.output_schema = T::output_schema();
+    definition.output_schema = T::output_schema().map(with_note);
     definition
 }
 

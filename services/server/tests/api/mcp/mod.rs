@@ -4,6 +4,7 @@ pub mod client;
 mod schema;
 
 mod browsers;
+mod budgets;
 mod credentials;
 mod discovery;
 mod docs;

@@ -129,7 +129,7 @@ async fn what_waits_is_nowhere_but_where_it_waits() {
     assert_eq!(ground.count(&format!("submissions s where s::text like '%{CANARY}%'")), 7);
     assert_eq!(ground.count("submission_files"), 2);
     check_tables(&ground, CANARY, &[]);
-    let open = Talk::open(alice, json!({"key": "open", "max_turns": 9, "tools": "full"})).await;
+    let open = Talk::open(alice, json!({"key": "open", "tools": "full"})).await;
     for sending in readings(alice, waiting[0]["id"].as_str().unwrap(), &open) {
         let answer = sending.await;
         assert!(answer.status < 500 && !answer.text().contains(CANARY), "{answer}");

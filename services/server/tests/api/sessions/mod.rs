@@ -1,5 +1,6 @@
 //! `/v1/sessions`: conversations, their turns, and what comes into the prompt.
 
+mod budgets;
 mod conversations;
 mod everyday;
 mod names;

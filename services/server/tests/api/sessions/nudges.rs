@@ -18,13 +18,20 @@ async fn solved(who: &Caller, message: &str, tool_calls: u32) -> Talk {
 
 /// The first reminder of a conversation that begins now.
 async fn first_nudge(who: &Caller) -> Value {
-    let talk = Talk::open(who, json!({"tools": "full", "max_turns": 4})).await;
-    let first = talk.say("hello").await;
-    assert!(first["nudge"].is_null(), "{first}");
-    let second = talk.say("hello again").await;
-    let text = format!("<knowhow>\n{}\n</knowhow>", second["nudge"].as_str().unwrap());
-    assert_eq!(second["text"], json!(text));
-    second["nudge"].clone()
+    let talk = Talk::open(who, json!({"tools": "full"})).await;
+    let tenth = say_ten(&talk).await;
+    let text = format!("<knowhow>\n{}\n</knowhow>", tenth["nudge"].as_str().unwrap());
+    assert_eq!(tenth["text"], json!(text));
+    tenth["nudge"].clone()
+}
+
+/// Nine messages that bring no reminder, and the answer to the tenth.
+async fn say_ten(talk: &Talk) -> Value {
+    for _ in 1..10 {
+        let turn = talk.say("hello").await;
+        assert!(turn["nudge"].is_null(), "{turn}");
+    }
+    talk.say("hello again").await
 }
 
 fn named(title: &str) -> Value {
@@ -102,10 +109,9 @@ async fn nothing_is_named_that_had_a_skill_or_is_not_to_be_trusted() {
     assert_eq!(first_nudge(alice).await, PLAIN);
     // A conversation that goes on beside this one is not over.
     let beside = solved(alice, "still at it", 9).await;
-    let next = Talk::open(alice, json!({"tools": "full", "max_turns": 4})).await;
+    let next = Talk::open(alice, json!({"tools": "full"})).await;
     beside.say("and more").await;
-    next.say("hello").await;
-    assert_eq!(next.say("hello").await["nudge"], PLAIN);
+    assert_eq!(say_ten(&next).await["nudge"], PLAIN);
     // One that has been silent since is, whether or not somebody ended it.
     let quiet = solved(alice, "nobody ends it", 9).await;
     quiet.silent_for("1 hour");
@@ -126,8 +132,6 @@ async fn the_summary_gives_the_title_and_the_text_is_for_who_can_save() {
     assert_eq!(execute(&made), 1);
     assert_eq!(first_nudge(alice).await, named("The night train"));
     solved(alice, "again", 9).await.tell("/end", json!({})).await;
-    let reader = Talk::open(alice, json!({"tools": "read", "max_turns": 4})).await;
-    reader.say("hello").await;
-    let second = reader.say("hello").await;
-    assert_eq!((&second["nudge"], &second["text"]), (&named("again"), &json!("")));
+    let tenth = say_ten(&Talk::open(alice, json!({"tools": "read"})).await).await;
+    assert_eq!((&tenth["nudge"], &tenth["text"]), (&named("again"), &json!("")));
 }

@@ -12,6 +12,7 @@ use crate::service::keeper;
 use crate::talk::{Talk, names};
 
 const SESSION: [&str; 17] = [
+    "budgets_spent",
     "channel",
     "ended_at",
     "id",
@@ -28,7 +29,6 @@ const SESSION: [&str; 17] = [
     "tainted_by",
     "tools",
     "turns",
-    "turns_left",
 ];
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn a_resumed_session_says_which_terms_it_keeps() {
     }
     let more = json!({"key": "k", "max_turns": 20, "index_budget": 300, "inline_top": true});
     let resumed = open(alice, &more, 200).await;
-    assert_eq!((&resumed["max_turns"], &resumed["turns_left"]), (&json!(1), &json!(0)));
+    assert_eq!((&resumed["max_turns"], &resumed["turns"]), (&json!(1), &json!(1)));
     let notice = resumed["notice"].as_str().unwrap();
     assert!(
         notice.contains("max_turns 1, index_budget 16000, inline_top false;") && notice.contains("end it"),

@@ -94,7 +94,7 @@ pub fn conversation(session: &str, number: u32, ended_at: &str, title: &str) {
 async fn a_running_session_keeps_what_it_began_with() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["kazoo", "kazoos", "lute"]).await;
-    let talk = Talk::open(alice, json!({"key": "k", "max_turns": 50})).await;
+    let talk = Talk::open(alice, json!({"key": "k"})).await;
     let frozen = talk.opened["snapshot"].clone();
     talk.say("hello").await;
     alice.create(skill("zither")).await;

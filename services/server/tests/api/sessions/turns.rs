@@ -1,4 +1,4 @@
-//! Turns: idempotent, counted, limited, in order; and what is no turn.
+//! Turns: idempotent, counted, in order; and what is no turn.
 
 use std::collections::BTreeSet;
 
@@ -111,50 +111,6 @@ async fn turns_at_once_all_happen_and_show_nothing_twice() {
     assert_eq!((log["items"].as_array().unwrap().len(), turns.len()), (22, 22));
 }
 
-/// Acceptance case 20.
-#[tokio::test]
-async fn each_channel_has_its_turns() {
-    let World { alice, .. } = &World::new().await;
-    for (terms, most, reminds_in) in [
-        (json!({"channel": "voice"}), 6, 3),
-        (json!({"channel": "voice", "max_turns": 9}), 9, 5),
-        (json!({}), 10, 5),
-        (json!({"channel": "chat"}), 10, 5),
-        (json!({"channel": "scheduled"}), 15, 10),
-        (json!({"channel": "nudge"}), 5, 3),
-        (json!({"max_turns": 1}), 1, 0),
-    ] {
-        let talk = Talk::open(alice, terms.clone()).await;
-        assert_eq!((&talk.opened["max_turns"], &talk.opened["turns_left"]), (&json!(most), &json!(most)), "{terms}");
-        for turn in 1..=most {
-            let answer = talk.turn(json!({"message": "hello", "turn_key": format!("k{turn}")})).await.ok(200);
-            assert_eq!((&answer["turn"], &answer["turns_left"]), (&json!(turn), &json!(most - turn)), "{terms}");
-            // Every ten turns, and in a short session also while there is a turn left in which to save.
-            assert_eq!(answer["nudge"].is_string(), turn == reminds_in || turn == 10, "{terms} {turn}");
-        }
-        let refusal = talk.turn(json!({"message": "hello"})).await.refused(409, "turn-limit");
-        assert!(refusal["detail"].as_str().unwrap().contains(&most.to_string()));
-        let last = talk.turn(json!({"message": "hello", "turn_key": format!("k{most}")})).await.ok(200);
-        assert_eq!(last["turn"], most);
-        let session = talk.read().await;
-        assert_eq!((&session["turns"], &session["turns_left"]), (&json!(most), &json!(0)));
-    }
-}
-
-#[tokio::test]
-async fn a_tenant_settles_the_turns_of_its_channels() {
-    let channels = json!({"voice": {"max_turns": 2}, "chat": {"max_turns": 1000}});
-    let World { alice, .. } = &World::with(json!({"starter_skills": false, "channels": channels})).await;
-    for (terms, most) in [
-        (json!({"channel": "voice"}), 2),
-        (json!({"channel": "chat"}), 1000),
-        (json!({"channel": "sms"}), 10),
-        (json!({"channel": "voice", "max_turns": 3}), 3),
-    ] {
-        assert_eq!(Talk::open(alice, terms).await.opened["max_turns"], most);
-    }
-}
-
 #[tokio::test]
 async fn every_ten_turns_remind_of_saving() {
     let World { alice, .. } = &World::new().await;
@@ -175,7 +131,7 @@ async fn every_ten_turns_remind_of_saving() {
 async fn a_conversation_that_is_over_takes_no_turn() {
     let World { alice, .. } = &World::new().await;
     for channel in ["sms", "voice", "chat", "scheduled", "nudge"] {
-        let talk = Talk::open(alice, json!({"channel": channel, "max_turns": 50})).await;
+        let talk = Talk::open(alice, json!({"channel": channel})).await;
         let body = json!({"message": "hello", "turn_key": "k"});
         let first = talk.turn(body.clone()).await;
         talk.silent_for("5 hours 59 minutes");

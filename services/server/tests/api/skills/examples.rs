@@ -90,7 +90,7 @@ async fn a_use_in_a_turn_teaches_its_message() {
 async fn nothing_but_use_in_the_turn_teaches() {
     let World { alice, .. } = &World::new().await;
     alice.create(described("trips", "Plans journeys by train")).await;
-    let talk = Talk::open(alice, json!({"key": "k", "inline_top": true, "max_turns": 50})).await;
+    let talk = Talk::open(alice, json!({"key": "k", "inline_top": true})).await;
     load(alice, "k", "trips").await;
     let turn = talk.say("plan a journey by train, please").await;
     assert_eq!(names(&turn, "relevant"), ["trips"]);

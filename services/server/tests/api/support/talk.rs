@@ -22,9 +22,9 @@ impl Talk {
         Self { who: who.clone(), id: opened["id"].as_str().unwrap().to_owned(), opened }
     }
 
-    /// One of many turns, with an agent that can use all tools.
+    /// One with an agent that can use all tools.
     pub async fn long(who: &Caller) -> Self {
-        Self::open(who, json!({"max_turns": 1000, "tools": "full"})).await
+        Self::open(who, json!({"tools": "full"})).await
     }
 
     /// The same, in which a mail was read.

@@ -12,7 +12,7 @@ use crate::vault::{Word, row};
 #[derive(Debug, Clone)]
 pub struct TurnState {
     pub channel: Channel,
-    /// Turns it may have.
+    /// Its budget of rounds for one message.
     pub max_turns: i32,
     /// Turns it has had.
     pub turns: i32,
