@@ -1,8 +1,9 @@
 //! What became of a user's skills since a day: uses, outcomes, how long after a use its outcome was known, corrections.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use knowhow_domain::Result;
 use knowhow_domain::graph::Outcomes;
+use knowhow_domain::{Result, first_id_of};
+use uuid::Uuid;
 
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
@@ -21,6 +22,8 @@ pub struct SkillFigures {
     pub outcome_seconds: Option<OutcomeSeconds>,
     /// Conversations since that day that used it and had a correction, a thumbs down, or a quality below good.
     pub poor_sessions: i64,
+    /// Conversations that began since that day, used it, and had a reply that spent the budget of its message.
+    pub over_budget_sessions: i64,
 }
 
 /// How long after uses their outcomes were known, in seconds.
@@ -35,13 +38,14 @@ row! {
     struct FigureRow {
         name: String, created_at: DateTime<Utc>, last_used_at: Option<DateTime<Utc>>, uses: i64, successes: i64,
         failures: i64, partials: i64, p50: Option<f64>, p95: Option<f64>, poor_sessions: i64,
+        over_budget_sessions: i64,
     }
 }
 
 // Days that were summed up tell no times of outcomes. An outcome that came with its use says nothing of time. A load of that day, before the outcome, is taken for the use, since
 // agents load a skill and report afterwards.
 statement! {
-    read ListFigures { since: NaiveDate, since_at: DateTime<Utc> } -> FigureRow,
+    read ListFigures { since: NaiveDate, since_at: DateTime<Utc>, first: Uuid } -> FigureRow,
     "-- analytics.list_figures
     with used as materialized (
         select d.skill_id, sum(d.times) as uses, sum(d.successes)::bigint as successes,
@@ -79,16 +83,23 @@ statement! {
         where f.tenant_id = $1 and f.user_id = $2 and f.at >= $4
           and (f.kind in ('correction', 'thumbs_down') or f.kind = 'quality' and f.value in ('fair', 'poor'))
         group by i.skill_id
+    ), spent as materialized (
+        select i.skill_id, count(*) as sessions
+        from sessions o
+        cross join lateral unnest(o.injected) as i (skill_id)
+        where o.tenant_id = $1 and o.user_id = $2 and o.session_id >= $5 and o.budgets_spent > 0
+        group by i.skill_id
     )
     select s.name, s.created_at, u.last_used_at, coalesce(d.uses, 0)::bigint as uses,
            coalesce(d.successes, 0) as successes, coalesce(d.failures, 0) as failures,
            coalesce(d.partials, 0) as partials, w.seconds[1] as p50, w.seconds[2] as p95,
-           coalesce(p.sessions, 0) as poor_sessions
+           coalesce(p.sessions, 0) as poor_sessions, coalesce(o.sessions, 0) as over_budget_sessions
     from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     left join used d on d.skill_id = s.skill_id
     left join waited w on w.skill_id = s.skill_id
     left join poor p on p.skill_id = s.skill_id
+    left join spent o on o.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2"
 }
 
@@ -98,7 +109,7 @@ statement! {
 /// `Unavailable`.
 pub async fn list_figures(db: &Database, principal: &Principal, since: NaiveDate) -> Result<Vec<SkillFigures>> {
     let since_at = since.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc();
-    let rows = read(db, principal, ListFigures { since, since_at }).await?;
+    let rows = read(db, principal, ListFigures { since, since_at, first: first_id_of(since_at) }).await?;
     let figures = |row: FigureRow| SkillFigures {
         name: row.name,
         created_at: row.created_at,
@@ -107,6 +118,7 @@ pub async fn list_figures(db: &Database, principal: &Principal, since: NaiveDate
         outcomes: Outcomes { success: row.successes, failure: row.failures, partial: row.partials },
         outcome_seconds: row.p50.zip(row.p95).map(|(median, most)| OutcomeSeconds { median, most }),
         poor_sessions: row.poor_sessions,
+        over_budget_sessions: row.over_budget_sessions,
     };
     Ok(rows.into_iter().map(figures).collect())
 }

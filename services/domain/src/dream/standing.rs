@@ -16,6 +16,8 @@ pub struct Standing {
     pub thumbs_down: u32,
     /// Sessions with its use whose quality was judged poor or fair.
     pub low_quality: u32,
+    /// Sessions with its use in which a reply spent the budget of its message.
+    pub over_budget: u32,
     /// Uses of which it is known how they turned out.
     pub outcomes: u32,
     /// Those that did what they were for.
@@ -29,9 +31,9 @@ pub fn is_sparse(body_characters: usize, age_days: i64) -> bool {
 
 /// Whether a skill should be looked at: a session with it went wrong, or under half of three and more outcomes succeeded.
 pub fn is_at_risk(standing: &Standing) -> bool {
-    let Standing { corrections, thumbs_down, low_quality, outcomes, successes } = *standing;
+    let Standing { corrections, thumbs_down, low_quality, over_budget, outcomes, successes } = *standing;
     let often_fails = outcomes >= TELLING_OUTCOMES && u64::from(successes) * 2 < u64::from(outcomes);
-    corrections > 0 || thumbs_down > 0 || low_quality > 0 || often_fails
+    corrections > 0 || thumbs_down > 0 || low_quality > 0 || over_budget > 0 || often_fails
 }
 
 #[cfg(test)]

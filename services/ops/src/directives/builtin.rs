@@ -86,7 +86,8 @@ Mend the skills that led users astray, and leave the rest of each as it is.
 
 For each correction, complaint or failure, find the passage of the skill that caused it, and what the user wanted instead. Where \
 a passage is wrong, ambiguous or out of date, replace it. Where a step, a condition or a warning is missing, add it at the place \
-where it is needed. Where the agent did not follow a passage that is right, make that passage plainer. Look at conversations \
+where it is needed. Where the agent did not follow a passage that is right, make that passage plainer. Where budgets_spent is not \
+0, the agent needed too many steps for an answer: find the passage that cost them. Look at conversations \
 that went well with the same skill too: what they relied on stays.
 
 A patch is as small as the fault. Never rewrite a skill, change its tone or its order, or take out what no conversation speaks \

@@ -131,6 +131,8 @@ pub struct RiskCandidate {
     pub thumbs_down: u32,
     /// Conversations of poor or fair quality.
     pub low_quality: u32,
+    /// Conversations in which a reply spent the budget of its message.
+    pub over_budget: u32,
     /// Reported outcomes of 30 days, and how many were successes.
     pub outcomes: u32,
     /// Successes among them.
@@ -227,6 +229,7 @@ fn risk_of(inputs: &Inputs, risk: &AtRisk) -> RiskCandidate {
         corrections: risk.standing.corrections,
         thumbs_down: risk.standing.thumbs_down,
         low_quality: risk.standing.low_quality,
+        over_budget: risk.standing.over_budget,
         outcomes: risk.standing.outcomes,
         successes: risk.standing.successes,
         bad_sessions: ids(&risk.bad),

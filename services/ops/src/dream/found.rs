@@ -229,11 +229,13 @@ impl AtRisk {
 
     fn add(&mut self, at: usize, session: &DreamSession) {
         let is_low = matches!(session.quality.as_deref(), Some("poor" | "fair"));
+        let is_over_budget = session.budgets_spent > 0;
         let one = |is_so: bool| u32::from(is_so);
         self.standing.corrections += one(session.corrections > 0);
         self.standing.thumbs_down += one(session.thumbs_down > 0);
         self.standing.low_quality += one(is_low);
-        match session.corrections > 0 || session.thumbs_down > 0 || is_low {
+        self.standing.over_budget += one(is_over_budget);
+        match session.corrections > 0 || session.thumbs_down > 0 || is_low || is_over_budget {
             true => self.bad.push(at),
             false => self.good.push(at),
         }

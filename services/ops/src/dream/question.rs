@@ -103,7 +103,7 @@ impl Asked<'_> {
             json!({
                 "name": names[at], "day": session.started_at.date_naive(), "messages": messages,
                 "corrections": session.corrections, "quality": session.quality, "notes": session.notes,
-                "thumbs_up": session.thumbs_up, "thumbs_down": session.thumbs_down,
+                "thumbs_up": session.thumbs_up, "thumbs_down": session.thumbs_down, "budgets_spent": session.budgets_spent,
             })
         };
         self.selected.sessions.iter().map(told).collect()

@@ -107,6 +107,9 @@ pub struct SkillAtRisk {
     /// Conversations that used it and had a correction, a thumbs down, or a quality below good.
     #[schema(minimum = 0)]
     pub poor_sessions: i64,
+    /// Conversations that used it and had a reply that spent the budget of its message.
+    #[schema(minimum = 0)]
+    pub over_budget_sessions: i64,
 }
 
 /// A skill that was not used for so long is stale.
@@ -156,7 +159,7 @@ impl SkillAnalytics {
             .collect();
         stale.sort_by(|a, b| a.last_used_at.cmp(&b.last_used_at).then_with(|| a.name.cmp(&b.name)));
         let mut at_risk: Vec<SkillAtRisk> = figures.iter().filter_map(SkillAtRisk::of).collect();
-        let trouble = |skill: &SkillAtRisk| skill.poor_sessions + skill.outcomes.failure;
+        let trouble = |skill: &SkillAtRisk| skill.poor_sessions + skill.over_budget_sessions + skill.outcomes.failure;
         at_risk.sort_by(|a, b| trouble(b).cmp(&trouble(a)).then_with(|| a.name.cmp(&b.name)));
         let outcomes = figures.iter().fold(Outcomes::default(), |sum, skill| sum + skill.outcomes);
         Self {
@@ -201,18 +204,21 @@ impl UsedSkill {
 impl SkillAtRisk {
     /// `None` where nothing is wrong.
     fn of(skill: &SkillFigures) -> Option<Self> {
-        let (outcomes, poor) = (skill.outcomes, skill.poor_sessions);
+        let (outcomes, poor, over_budget) = (skill.outcomes, skill.poor_sessions, skill.over_budget_sessions);
         let rate = outcomes.success_rate().filter(|rate| outcomes.count() >= TELLING && *rate < TROUBLE);
         let failed = rate.map(|rate| format!("{:.0} % of {} uses went well", rate * 100.0, outcomes.count()));
-        let plural = if poor == 1 { "" } else { "s" };
+        let conversations = |count: i64| format!("{count} conversation{}", if count == 1 { "" } else { "s" });
         let corrected =
-            (poor > 0).then(|| format!("{poor} conversation{plural} with it had a correction, or were not found good"));
-        let reasons: Vec<String> = failed.into_iter().chain(corrected).collect();
+            (poor > 0).then(|| format!("{} with it had a correction, or were not found good", conversations(poor)));
+        let spent =
+            (over_budget > 0).then(|| format!("{} with it spent the budget of a message", conversations(over_budget)));
+        let reasons: Vec<String> = failed.into_iter().chain(corrected).chain(spent).collect();
         (!reasons.is_empty()).then(|| Self {
             name: skill.name.clone(),
             reason: reasons.join("; "),
             outcomes,
             poor_sessions: poor,
+            over_budget_sessions: over_budget,
         })
     }
 }

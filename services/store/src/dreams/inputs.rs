@@ -107,7 +107,7 @@ statement! {
     select s.session_id, s.started_at, s.tainted_by, s.quality, left(first.content, $6) as first_message,
            coalesce(m.tool_calls, 0) as tool_calls, coalesce(f.corrections, 0) as corrections,
            coalesce(f.thumbs_up, 0) as thumbs_up, coalesce(f.thumbs_down, 0) as thumbs_down,
-           coalesce(f.notes, '{}') as notes, x.embedding::vector::real[] as vector,
+           s.budgets_spent, coalesce(f.notes, '{}') as notes, x.embedding::vector::real[] as vector,
            array(select i from unnest(s.injected) i
                  union
                  select p.skill_id from pending_mentions p

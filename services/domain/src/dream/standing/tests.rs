@@ -22,6 +22,7 @@ fn skills_of_sessions_that_went_wrong_are_at_risk() {
     assert!(is_at_risk(&Standing { corrections: 1, ..fine }));
     assert!(is_at_risk(&Standing { thumbs_down: 1, ..fine }));
     assert!(is_at_risk(&Standing { low_quality: 1, ..fine }));
+    assert!(is_at_risk(&Standing { over_budget: 1, ..fine }));
 }
 
 #[test]

@@ -157,6 +157,7 @@ async fn analytics_tell_what_is_used_and_what_is_in_trouble() {
     let talk = Talk::open(alice, json!({})).await;
     talk.say("run /corrected-one please").await;
     talk.tell("/feedback", json!({"kind": "correction", "note": "not so"})).await;
+    talk.tell("/reply", json!({"message": "Done at last.", "rounds": 10})).await;
     let told = alice.get("/v1/analytics/skills").await.ok(200);
     assert_eq!((&told["skills"], &told["uses"]), (&json!(4), &json!(6)));
     assert_eq!(told["outcomes"], json!({"success": 2, "failure": 2, "partial": 0}));
@@ -170,7 +171,13 @@ async fn analytics_tell_what_is_used_and_what_is_in_trouble() {
     assert_eq!(told["stale"], json!([]));
     assert_eq!(pluck(&told["at_risk"], "name"), ["bad-one", "corrected-one"]);
     let reasons = pluck(&told["at_risk"], "reason");
-    assert!(reasons[0].contains("33 % of 3 uses") && reasons[1].contains("1 conversation with it"), "{reasons:?}");
+    assert!(
+        reasons[0].contains("33 % of 3 uses") && reasons[1].contains("1 conversation with it had a"),
+        "{reasons:?}"
+    );
+    assert!(reasons[1].ends_with("; 1 conversation with it spent the budget of a message"), "{reasons:?}");
+    let at_risk = &told["at_risk"][1];
+    assert_eq!((&at_risk["poor_sessions"], &at_risk["over_budget_sessions"]), (&json!(1), &json!(1)));
     assert_eq!(bob.get("/v1/analytics/skills").await.ok(200)["skills"], 0);
     alice.get("/v1/analytics/skills?since=1999-01-01").await.refused(400, "malformed");
     alice.get("/v1/analytics/skills?since=2999-01-01").await.refused(400, "malformed");

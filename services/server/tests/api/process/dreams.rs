@@ -314,6 +314,39 @@ async fn a_skill_that_failed_is_patched_and_only_the_patch_is_undone() {
     night.service.check_log();
 }
 
+/// A reply that took as many rounds as it may speaks against the skills of its conversation, as a correction does.
+#[tokio::test]
+async fn a_skill_whose_conversation_spent_a_budget_is_at_risk_and_the_model_is_told() {
+    let night = Night::begin(json!({"dreams": {"optimize": "apply"}})).await;
+    let (alice, agent) = (&night.alice, night.agent().await);
+    let body = "## Procedure\n\n1. Look the order up in all three systems.\n2. Refund to the card.\n3. Send a receipt by mail.\n\n## \
+                Verification\n\nThe customer has the money back, and the three systems say so.\n";
+    agent.create(skill("refunds", "Refunds an order. Use when a customer wants the money back.", body)).await;
+    let talked = async |rounds: u32| {
+        let talk = Talk::long(alice).await;
+        talk.say("use refunds: I want my money back for order 17").await;
+        talk.tell("/reply", json!({"message": "The money is on its way.", "rounds": rounds})).await;
+        let over = "update sessions set last_message_at = now() - interval '1 day'";
+        assert_eq!(execute_at(&night.ground.owner, &format!("{over} where session_id = '{}'", talk.id)), 1);
+        night.ground.idle();
+        talk
+    };
+    let at_risk = async || alice.get("/v1/dreams/candidates?pass=optimize").await.ok(200)["at_risk"].take();
+    talked(9).await;
+    assert_eq!(at_risk().await, json!([]));
+    let talk = talked(10).await;
+    let risk = at_risk().await[0].take();
+    assert_eq!((&risk["skill"], &risk["over_budget"], &risk["corrections"]), (&json!("refunds"), &json!(1), &json!(0)));
+    assert_eq!(risk["bad_sessions"], json!([talk.id]));
+    night.says(&json!({"ops": []}));
+    night.dream("optimize").await;
+    let asked = night.model.seen();
+    let question = asked.iter().map(|seen| seen.body["messages"][1]["content"].as_str().unwrap());
+    let told = question.filter(|question| question.contains("\"budgets_spent\":1")).count();
+    assert_eq!(told, 1);
+    night.service.check_log();
+}
+
 #[tokio::test]
 async fn a_night_begins_once_and_unchanged_input_is_skipped() {
     let night = Night::begin(json!({})).await;

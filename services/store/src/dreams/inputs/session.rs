@@ -21,6 +21,8 @@ pub struct DreamSession {
     pub corrections: i64,
     pub thumbs_up: i64,
     pub thumbs_down: i64,
+    /// Replies that spent the budget of their message.
+    pub budgets_spent: i32,
     /// What was said beside corrections and thumbs down.
     pub notes: Vec<String>,
     /// The vector of the first message by the model asked for, where it was made.
@@ -34,7 +36,8 @@ pub struct DreamSession {
 row! {
     struct SessionRow {
         session_id: Uuid, started_at: DateTime<Utc>, tainted_by: Vec<String>, quality: Option<String>,
-        first_message: String, tool_calls: i64, corrections: i64, thumbs_up: i64, thumbs_down: i64, notes: Vec<String>,
+        first_message: String, tool_calls: i64, corrections: i64, thumbs_up: i64, thumbs_down: i64, budgets_spent: i32,
+        notes: Vec<String>,
         vector: Option<Vec<f32>>, used: Vec<Uuid>, has_saved: bool,
     }
 }
@@ -51,6 +54,7 @@ impl From<SessionRow> for DreamSession {
             corrections: row.corrections,
             thumbs_up: row.thumbs_up,
             thumbs_down: row.thumbs_down,
+            budgets_spent: row.budgets_spent,
             notes: row.notes,
             vector: row.vector,
             used: row.used.into_iter().map(SkillId).collect(),
