@@ -12,7 +12,7 @@ LONGEST_PAUSE = 10.0  # however long the service, or a proxy before it, asks to 
 
 
 class Problem(Exception):
-    """A refusal: `kind` is stable (`turn-limit`, `session-ended`, ...), `detail` tells people what to do."""
+    """A refusal: `kind` is stable (`session-ended`, `log-full`, ...), `detail` tells people what to do."""
 
     def __init__(self, status, answer, wait):
         self.status, self.kind, self.detail = status, answer.get("type", "").rpartition("/")[2], answer.get("detail", "")
@@ -77,9 +77,9 @@ class Knowhow:
         """The session of the user's stream: goes on with it, or begins the next one."""
         return self.surely(user, "POST", "/v1/sessions", {"key": user, **terms})
 
-    def reply(self, user, session, message, tool_calls):
-        """Logs the agent's side, once."""
-        body = {"message": message, "tool_calls": tool_calls}
+    def reply(self, user, session, message, report):
+        """Logs the agent's side, once, with the rounds and tool calls that it took."""
+        body = {"message": message, **report}
         self.surely(user, "POST", f"/v1/sessions/{session}/reply", body, once=str(uuid.uuid4()))
 
     def skill(self, user, name):

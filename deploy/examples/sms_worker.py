@@ -25,7 +25,6 @@ class Talk:
 
     session: str
     system: str
-    max_turns: int
     spoken: list = field(default_factory=list)  # what followed the system prompt: (turn, block, message, reply)
     turns: int = 0
     is_compressed: bool = False  # since the last turn
@@ -45,7 +44,7 @@ class SmsWorker:
         try:
             turn = self.turn(number, talk, message_id, message)
         except Problem as problem:
-            if problem.kind == "turn-limit":  # the budget is used up: this conversation ends, the next begins
+            if problem.kind == "log-full":  # after 8 MiB: this conversation ends, the next begins
                 self.knowhow.surely(number, "POST", f"/v1/sessions/{talk.session}/end")
             elif problem.kind != "session-ended":  # ended elsewhere, or silent for more than 6 hours
                 raise
@@ -54,8 +53,8 @@ class SmsWorker:
             expect(not ended.turns or "Previous conversation" in talk.system, "the next session brings a summary")
             turn = self.turn(number, talk, message_id, message)
         prompt = self.prompt(talk, turn["text"], message)
-        reply, tool_calls = model.answer(prompt, message, lambda name: self.knowhow.skill(number, name))
-        self.knowhow.reply(number, talk.session, reply, tool_calls)
+        reply, report = model.answer(prompt, message, lambda name: self.knowhow.skill(number, name), turn["max_turns"])
+        self.knowhow.reply(number, talk.session, reply, report)
         talk.spoken.append((turn["turn"], turn["text"], message, reply))
         if len(prompt) > PROMPT_CHARACTERS:
             self.compress(number)
@@ -69,7 +68,7 @@ class SmsWorker:
         if before and not before["tainted"]:
             system += f"\n\n{before['text']}"
         # Whoever goes on with a session after a restart has lost what the turns before brought, so it may come again.
-        talk = Talk(opened["id"], system, opened["max_turns"], turns=opened["turns"], is_compressed=opened["turns"] > 0)
+        talk = Talk(opened["id"], system, turns=opened["turns"], is_compressed=opened["turns"] > 0)
         self.talks[number] = talk
         return talk
 
@@ -79,7 +78,7 @@ class SmsWorker:
         turn = self.knowhow.surely(number, "POST", f"/v1/sessions/{talk.session}/turns", body)
         talk.turns, talk.is_compressed = talk.turns + 1, False
         expect(turn["turn"] == talk.turns, f"turn {talk.turns} is counted once, not as {turn['turn']}")
-        expect(turn["turns_left"] == talk.max_turns - talk.turns, "each turn says how many are left")
+        expect(turn["max_turns"] == 10, "each message has the channel's budget of rounds")
         return turn
 
     def prompt(self, talk, block, message):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A voice agent on Knowhow: each call is a session of six turns, and no turn waits longer than a caller does.
+"""A voice agent on Knowhow: each call is a session, and no turn waits longer than a caller does.
 
     . data/dev.env; python3 deploy/examples/voice_worker.py              # reads lines "number<TAB>words"
     . data/dev.env; python3 deploy/examples/voice_worker.py --script deploy/examples/voice.tsv
@@ -27,7 +27,8 @@ class Call:
 
     session: str
     system: str
-    turns_left: int
+    max_turns: int  # rounds for one message, if its turn does not come in time
+    turns: int
     spoken: list = field(default_factory=list)  # (block, words, reply)
     log: list = field(default_factory=list)  # what this session's log must be
 
@@ -44,14 +45,12 @@ class VoiceWorker:
     def receive(self, number, words):
         """What the caller said, as the recognizer hands it in; returns what is spoken."""
         call = self.calls.get(number) or self.begin(number)
-        if call.turns_left == 0:  # known before the next turn is refused: the call goes on in another session
-            call = self.begin_again(number, call)
         body = {"message": words, "turn_key": str(uuid.uuid4()), "deadline_ms": self.deadline_ms,
                 "context_reset": not call.spoken}  # a worker that was started anew has nothing left in its prompt
         try:
             turn = self.turn(number, call, body)
         except Problem as problem:
-            if problem.kind not in ("turn-limit", "session-ended"):
+            if problem.kind not in ("session-ended", "log-full"):  # the call goes on in another session
                 raise
             call = self.begin_again(number, call)
             turn = self.turn(number, call, body)
@@ -60,16 +59,18 @@ class VoiceWorker:
                             f"<turn>\n{block}\nCaller: {words}\nYou:"])
         if turn and turn.get("degraded") and not block:
             # The message was compared by its words alone and they fit nothing; one more sentence is worth the time.
-            reply, tool_calls = "Tell me a little more about that.", 0
+            reply, report = "Tell me a little more about that.", {"rounds": 0}
         else:
-            reply, tool_calls = model.answer(prompt, words, lambda name: self.knowhow.skill(number, name))
+            budget = turn["max_turns"] if turn else call.max_turns
+            reply, report = model.answer(prompt, words, lambda name: self.knowhow.skill(number, name), budget)
         # Spoken by now. While the caller listens, there is time for what was not there in time.
         if turn is None:
             turn = self.knowhow.surely(number, "POST", f"/v1/sessions/{call.session}/turns", body)
             block = turn["text"]  # counts as shown, so it belongs into the prompt of the turns to come
-        expect(turn["turns_left"] == call.turns_left - 1, "a turn is counted once, however often it is asked for")
-        call.turns_left = turn["turns_left"]
-        self.knowhow.reply(number, call.session, reply, tool_calls)
+        call.turns += 1
+        expect(turn["turn"] == call.turns, "a turn is counted once, however often it is asked for")
+        expect(turn["max_turns"] == 6, "each message has the channel's budget of rounds")
+        self.knowhow.reply(number, call.session, reply, report)
         call.spoken.append((block, words, reply))
         call.log += [("user", words), ("agent", reply)]
         self.deadline_ms = DEADLINE_MS
@@ -97,7 +98,7 @@ class VoiceWorker:
         before = opened.get("previous_summary")
         if before and not before["tainted"]:
             system += f"\n\n{before['text']}"
-        self.calls[number] = Call(opened["id"], system, opened["turns_left"])
+        self.calls[number] = Call(opened["id"], system, opened["max_turns"], opened["turns"])
         return self.calls[number]
 
     def begin_again(self, number, call):
