@@ -37,6 +37,8 @@ pub enum Outcome {
     Failure,
     /// In part.
     Partial,
+    /// The skill was not for this message. Counts no use, and recall brings the skill less for messages like it.
+    Inapplicable,
 }
 
 impl Outcome {

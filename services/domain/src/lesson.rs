@@ -5,10 +5,10 @@ use crate::recall::has_words;
 /// Most characters of an example.
 pub const EXAMPLE_CHARS: usize = 300;
 
-/// Most examples of a skill.
+/// Most examples of a skill, and most counter-examples of it.
 pub const EXAMPLES_PER_SKILL: usize = 16;
 
-/// Most examples of a user: what recall keeps of them in memory, some 0.8 MB with vectors of 384 numbers.
+/// Most examples and counter-examples of a user together: what recall keeps of them in memory, some 0.8 MB with vectors of 384 numbers.
 pub const EXAMPLES_PER_USER: usize = 2000;
 
 /// From this cosine to small talk on, a message teaches nothing: "ok" would bring the skill for every "ok".

@@ -1,7 +1,7 @@
 //! What became of a user's skills since a day: uses, outcomes, how long after a use its outcome was known, corrections.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use knowhow_domain::graph::Outcomes;
+use knowhow_domain::graph::{Offers, Outcomes};
 use knowhow_domain::{Result, first_id_of};
 use uuid::Uuid;
 
@@ -18,6 +18,8 @@ pub struct SkillFigures {
     /// Since that day.
     pub uses: i64,
     pub outcomes: Outcomes,
+    /// What came of offers since that day.
+    pub offers: Offers,
     /// From a use until its outcome was known, where that came later.
     pub outcome_seconds: Option<OutcomeSeconds>,
     /// Conversations since that day that used it and had a correction, a thumbs down, or a quality below good.
@@ -38,7 +40,7 @@ row! {
     struct FigureRow {
         name: String, created_at: DateTime<Utc>, last_used_at: Option<DateTime<Utc>>, uses: i64, successes: i64,
         failures: i64, partials: i64, p50: Option<f64>, p95: Option<f64>, poor_sessions: i64,
-        over_budget_sessions: i64,
+        over_budget_sessions: i64, offered: i64, ignored: i64, inapplicable: i64,
     }
 }
 
@@ -62,6 +64,12 @@ statement! {
             from usage_days u
             where u.tenant_id = $1 and u.user_id = $2 and u.day >= $3) d
         group by d.skill_id
+    ), shown as materialized (
+        select f.skill_id, sum(f.offered)::bigint as offered, sum(f.ignored)::bigint as ignored,
+               sum(f.inapplicable)::bigint as inapplicable
+        from skill_offers f
+        where f.tenant_id = $1 and f.user_id = $2 and f.day >= $3
+        group by f.skill_id
     ), waited as materialized (
         select r.skill_id, percentile_cont(array[0.5, 0.95]) within group (
                    order by extract(epoch from r.outcome_at - r.used_at)::float8) as seconds
@@ -93,13 +101,16 @@ statement! {
     select s.name, s.created_at, u.last_used_at, coalesce(d.uses, 0)::bigint as uses,
            coalesce(d.successes, 0) as successes, coalesce(d.failures, 0) as failures,
            coalesce(d.partials, 0) as partials, w.seconds[1] as p50, w.seconds[2] as p95,
-           coalesce(p.sessions, 0) as poor_sessions, coalesce(o.sessions, 0) as over_budget_sessions
+           coalesce(p.sessions, 0) as poor_sessions, coalesce(b.sessions, 0) as over_budget_sessions,
+           coalesce(o.offered, 0) as offered, coalesce(o.ignored, 0) as ignored,
+           coalesce(o.inapplicable, 0) as inapplicable
     from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     left join used d on d.skill_id = s.skill_id
+    left join shown o on o.skill_id = s.skill_id
     left join waited w on w.skill_id = s.skill_id
     left join poor p on p.skill_id = s.skill_id
-    left join spent o on o.skill_id = s.skill_id
+    left join spent b on b.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2"
 }
 
@@ -116,6 +127,7 @@ pub async fn list_figures(db: &Database, principal: &Principal, since: NaiveDate
         last_used_at: row.last_used_at,
         uses: row.uses,
         outcomes: Outcomes { success: row.successes, failure: row.failures, partial: row.partials },
+        offers: Offers { offered: row.offered, ignored: row.ignored, inapplicable: row.inapplicable },
         outcome_seconds: row.p50.zip(row.p95).map(|(median, most)| OutcomeSeconds { median, most }),
         poor_sessions: row.poor_sessions,
         over_budget_sessions: row.over_budget_sessions,

@@ -6,7 +6,8 @@ use crate::vault::ahead::Often;
 use crate::vault::statement::{Accepts, Columns, LookUp, Read, Statement, Write};
 use crate::{
     analytics, conversations, directives, dreams, embeddings, examples, graph, history, idempotency, library, memories,
-    offers, reflections, scans, sessions, skills, snapshots, souls, starters, submissions, usage, vault, versions,
+    offered, offers, reflections, scans, sessions, skills, snapshots, souls, starters, submissions, usage, vault,
+    versions,
 };
 
 /// What most requests run, for connections to prepare ahead.
@@ -98,6 +99,7 @@ fn list_reads() -> Vec<Declared> {
         read::<memories::texts::FindStamp>(),
         read::<memories::texts::ListHeads>(),
         read::<memories::texts::ReadTexts>(),
+        read::<offered::ListOffers>(),
         read::<offers::ListOutdated>(),
         read::<offers::FindGiven>(),
         read::<scans::ListUnread>(),
@@ -170,6 +172,8 @@ fn list_writes() -> Vec<Declared> {
         write::<examples::keep::HandOver>(),
         write::<examples::learn::Learn>(),
         write::<examples::learn::Fail>(),
+        write::<examples::learn::Refuse>(),
+        write::<examples::learn::Accept>(),
         write::<history::Trim>(),
         write::<history::ClearDeleted>(),
         write::<history::ForgetOldestVersions>(),
@@ -223,6 +227,7 @@ fn list_writes() -> Vec<Declared> {
         write::<starters::Settle>(),
         write::<starters::Bring>(),
         write::<starters::ForgetInstall>(),
+        write::<offered::CountInapplicable>(),
         write::<offers::NoteOffer>(),
         write::<offers::NoteMerged>(),
         write::<usage::CountUse>(),

@@ -26,6 +26,7 @@ mod login;
 pub mod memories;
 mod migrate;
 pub mod moving;
+pub mod offered;
 pub mod offers;
 mod places;
 pub mod pooler;

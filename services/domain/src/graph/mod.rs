@@ -10,6 +10,7 @@ mod importance;
 mod markdown;
 mod mentioned;
 mod names;
+mod offers;
 mod proper;
 mod relation;
 mod writing;
@@ -23,5 +24,6 @@ pub use fade::{
 pub use frontmatter::declared_relations;
 pub use importance::{Fading, Outcomes, standing_out};
 pub use mentioned::Things;
+pub use offers::Offers;
 pub use relation::{Relation, RelationDirection, RelationSource, RelationType};
 pub(crate) use writing::is_border;

@@ -5,6 +5,7 @@ mod catalogue;
 mod chatter;
 mod claims;
 mod count;
+mod counter;
 mod embedded;
 mod examples;
 mod fitted;

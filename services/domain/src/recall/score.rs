@@ -29,6 +29,8 @@ pub struct Signals {
     pub example: f32,
     /// How near description and examples are together; the cosine without examples.
     pub meaning: f32,
+    /// Cosine of the message to the nearest counter-example; 0 without one. The other signals are weakened by it already.
+    pub counter: f32,
     /// How much the skill has to say: 0 without a body, near 1 for a long one.
     pub depth: f32,
 }

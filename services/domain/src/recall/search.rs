@@ -1,6 +1,7 @@
 //! Ranks the skills of a catalogue by a message.
 
 use super::catalogue::Catalogue;
+use super::counter::add_counter_examples;
 use super::examples::Examples;
 use super::fitted::{WORDS, WORDS_AND_MEANING};
 use super::floor::{self, Best};
@@ -71,6 +72,8 @@ pub struct Query<'a> {
     pub cosines: Option<&'a [Option<f32>]>,
     /// Messages after which skills were used.
     pub examples: Option<&'a Examples>,
+    /// Messages to which skills did not apply.
+    pub counter_examples: Option<&'a Examples>,
     /// The embeddings of [`list_chatter`](super::list_chatter).
     pub chatter: Option<&'a Examples>,
     /// Skills that are no hits, by their places: those that the message names.
@@ -116,6 +119,9 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
         }
         if let Some(chatter) = query.chatter {
             context.chatter = chatter.nearest(embedding);
+        }
+        if let Some(counter_examples) = query.counter_examples {
+            add_counter_examples(counter_examples, embedding, &mut signals);
         }
     }
     Evidence { signals, context, near: mentions::list_near(cosines) }

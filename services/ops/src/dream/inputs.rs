@@ -55,7 +55,7 @@ impl Inputs {
         }
         let chatter = ctx.app.models.embedder.as_deref().and_then(|embedder| embedder.chatter());
         let chatter = chatter.map(|chatter| chatter.vectors()).unwrap_or_default();
-        let examples = learned.vectors.into_iter().map(|(_, vector)| vector).collect();
+        let examples = learned.examples.into_iter().map(|(_, vector)| vector).collect();
         Ok(Self { skills, sessions, examples, chatter, now, overlaps: OnceLock::new() })
     }
 }

@@ -1,9 +1,10 @@
-//! The file of examples in an archive of skills: a line of JSON for each, `{"skill": .., "message": ..}`.
+//! The file of examples in an archive of skills: a line of JSON for each, `{"skill": .., "message": ..}`, with `"counter_example": true`
+//! for a counter-example.
 
 use knowhow_domain::lesson::{EXAMPLE_CHARS, EXAMPLES_PER_USER, example_text};
 use knowhow_domain::{Error, Result, manifest};
 use knowhow_store::WriteTx;
-use knowhow_store::examples::{self, NewExamples, NewLine};
+use knowhow_store::examples::{self, ExampleLine, NewExamples};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,7 +25,7 @@ const LINE_BYTES: usize = 8 * 1024;
 pub struct ImportedExamples {
     /// Examples that are new.
     pub added: usize,
-    /// Such as their skill had already.
+    /// Such as their skill had already, as an example or a counter-example.
     pub unchanged: usize,
     /// Lines that were refused.
     pub failed: usize,
@@ -68,13 +69,16 @@ impl ImportedExamples {
 struct Line {
     skill: String,
     message: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    counter_example: bool,
 }
 
-/// The file with these skills and messages, in their order; `None` without any.
-pub(crate) fn write_lines(examples: Vec<(String, String)>) -> Result<Option<PackedFile>> {
+/// Returns the file with these examples, in their order; `None` without any.
+pub(crate) fn write_lines(examples: Vec<ExampleLine>) -> Result<Option<PackedFile>> {
     let mut bytes = Vec::new();
-    for (skill, message) in examples {
-        serde_json::to_writer(&mut bytes, &Line { skill, message }).map_err(Error::internal)?;
+    for ExampleLine { skill, message, is_counter } in examples {
+        let line = Line { skill, message, counter_example: is_counter };
+        serde_json::to_writer(&mut bytes, &line).map_err(Error::internal)?;
         bytes.push(b'\n');
     }
     Ok((!bytes.is_empty()).then(|| PackedFile { path: EXAMPLES_FILE.to_owned(), bytes }))
@@ -100,7 +104,7 @@ pub fn is_apart(path: &str, is_skill: impl Fn(&str) -> bool) -> bool {
 pub(crate) struct ReadLines {
     path: String,
     digest: [u8; 32],
-    lines: Vec<(usize, NewLine)>,
+    lines: Vec<(usize, ExampleLine)>,
     report: ImportedExamples,
 }
 
@@ -121,15 +125,15 @@ pub(crate) fn read_lines(file: &PackedFile) -> ReadLines {
     ReadLines { path: file.path.clone(), digest: manifest::digest(&file.bytes), lines, report }
 }
 
-fn read_line(bytes: &[u8]) -> std::result::Result<NewLine, String> {
+fn read_line(bytes: &[u8]) -> std::result::Result<ExampleLine, String> {
     let shape = || "must be {\"skill\": \"name\", \"message\": \"what was said\"}".to_owned();
     if bytes.len() > LINE_BYTES {
         return Err(shape());
     }
-    let Line { skill, message } = serde_json::from_slice(bytes).map_err(|_| shape())?;
+    let Line { skill, message, counter_example } = serde_json::from_slice(bytes).map_err(|_| shape())?;
     let fits = message.chars().count() <= EXAMPLE_CHARS && !message.contains('\0') && !skill.contains('\0');
     match example_text(&message) {
-        Some(text) if fits => Ok(NewLine { skill, message: text.to_owned() }),
+        Some(text) if fits => Ok(ExampleLine { skill, message: text.to_owned(), is_counter: counter_example }),
         _ => Err(format!("the message must have 21 to {EXAMPLE_CHARS} characters, and no NUL")),
     }
 }
@@ -137,7 +141,7 @@ fn read_line(bytes: &[u8]) -> std::result::Result<NewLine, String> {
 /// Imports a file of examples for the skills that there are by now.
 pub(crate) async fn import_lines(ctx: &Ctx, file: ReadLines) -> Result<ImportedExamples> {
     let ReadLines { path, digest, lines, mut report } = file;
-    let (numbers, lines): (Vec<usize>, Vec<NewLine>) = lines.into_iter().unzip();
+    let (numbers, lines): (Vec<usize>, Vec<ExampleLine>) = lines.into_iter().unzip();
     let mut refuse_all = |detail: &str| numbers.iter().for_each(|number| report.refuse(&path, *number, detail));
     if !ctx.principal.settings().learns() {
         refuse_all("nothing is learned from use in this tenant, see its setting learn_from_use");

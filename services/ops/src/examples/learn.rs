@@ -1,4 +1,5 @@
-//! Learn: the message of a turn becomes an example of the skill that was used after it, beside the request.
+//! Learn: the message of a turn becomes an example of the skill that was used after it, or a counter-example of one that did not
+//! apply.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::lesson::{SMALL_TALK, example_text};
@@ -24,9 +25,29 @@ pub(crate) fn taught_since(ctx: &Ctx) -> Option<DateTime<Utc>> {
     ctx.principal.settings().learns().then(|| ctx.now() - TimeDelta::minutes(GAP_MINUTES.into()))
 }
 
+/// The skills that a message teaches something about.
+#[derive(Debug, Default)]
+pub(crate) struct Pupils {
+    /// Those that were used after it.
+    pub(crate) used: Vec<SkillId>,
+    /// Those that do not apply to it.
+    pub(crate) refused: Vec<SkillId>,
+}
+
+impl Pupils {
+    /// Returns those of one skill that was used.
+    pub(crate) fn of_use(skill: SkillId) -> Self {
+        Self { used: vec![skill], ..Self::default() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.used.is_empty() && self.refused.is_empty()
+    }
+}
+
 /// Has skills learn a lesson in a moment; the caller that used them does not wait for it.
-pub(crate) fn learn_later(ctx: &Ctx, skills: Vec<SkillId>, lesson: Lesson) {
-    if !ctx.principal.settings().learns() || example_text(&lesson.message).is_none() {
+pub(crate) fn learn_later(ctx: &Ctx, pupils: Pupils, lesson: Lesson) {
+    if pupils.is_empty() || !ctx.principal.settings().learns() || example_text(&lesson.message).is_none() {
         return;
     }
     let Ok(place) = WAITING.try_acquire() else {
@@ -36,46 +57,77 @@ pub(crate) fn learn_later(ctx: &Ctx, skills: Vec<SkillId>, lesson: Lesson) {
     let ctx = ctx.clone();
     tokio::spawn(async move {
         let _place = place;
-        if let Err(error) = learn(&ctx, &skills, &lesson).await {
+        if let Err(error) = learn(&ctx, &pupils, &lesson).await {
             tracing::warn!(%error, "a lesson was not learned");
         }
     });
 }
 
-async fn learn(ctx: &Ctx, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
-    let Some(message) = example_text(&lesson.message) else { return Ok(()) };
+async fn learn(ctx: &Ctx, pupils: &Pupils, lesson: &Lesson) -> Result<()> {
     let _turn = AT_WORK.acquire().await.map_err(Error::internal)?;
-    // Of a turn that was searched it is there; a job makes the others.
-    let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
-    let chatter = ctx.app.models.embedder.as_deref().and_then(|embedder| embedder.chatter());
-    if let (Some((_, vector)), Some(chatter)) = (&embedding, chatter)
-        && chatter.nearest(vector) >= SMALL_TALK
-    {
-        return Ok(());
-    }
     let mut is_new = false;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.learn").await?;
-    for skill in skills {
-        let example = NewExample {
-            skill: *skill,
-            session: lesson.session,
-            turn: lesson.turn,
-            message,
-            digest: manifest::digest(message.as_bytes()),
-            embedding: embedding.as_ref().map(|(model, vector)| (*model, &**vector)),
-            same_up_to: SAME_UP_TO,
-            task: task_for_examples(&ctx.app),
-            now: ctx.now(),
-        };
-        is_new |= examples::learn(&mut tx, &example).await?;
+    for skill in &pupils.used {
+        is_new |= learn_in(ctx, &mut tx, Learnt { skill: *skill, is_counter: false, lesson }).await?;
+    }
+    for skill in &pupils.refused {
+        is_new |= learn_against(ctx, &mut tx, *skill, lesson).await?;
     }
     if is_new {
         examples::evict(&mut tx);
     }
     tx.commit().await?;
-    if is_new && ctx.app.models.embedder.is_some() {
-        // What the next turn would go by has another revision by now: it would be written in vain.
-        ctx.app.catalogues.answers.sessions.forget(ctx, lesson.session);
+    if is_new {
+        note_learnt(ctx, lesson);
     }
     Ok(())
+}
+
+/// Makes the message a counter-example of a skill, and keeps the skill from learning it as an example in that turn. Returns whether it
+/// is new: then [`examples::evict`] is to follow, and [`note_learnt`] once that is committed.
+pub(crate) async fn learn_against(ctx: &Ctx, tx: &mut WriteTx, skill: SkillId, lesson: &Lesson) -> Result<bool> {
+    examples::refuse(tx, skill, &lesson.session.to_string(), Some(lesson.turn));
+    learn_in(ctx, tx, Learnt { skill, is_counter: true, lesson }).await
+}
+
+/// What a skill learns.
+struct Learnt<'a> {
+    skill: SkillId,
+    is_counter: bool,
+    lesson: &'a Lesson,
+}
+
+async fn learn_in(ctx: &Ctx, tx: &mut WriteTx, learnt: Learnt<'_>) -> Result<bool> {
+    let Learnt { skill, is_counter, lesson } = learnt;
+    let Some(message) = example_text(&lesson.message) else { return Ok(false) };
+    // Of a turn that was searched it is there; a job makes the others.
+    let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
+    if !is_counter && embedding.as_ref().is_some_and(|(_, vector)| is_small_talk(ctx, vector)) {
+        return Ok(false);
+    }
+    let example = NewExample {
+        skill,
+        is_counter,
+        session: lesson.session,
+        turn: lesson.turn,
+        message,
+        digest: manifest::digest(message.as_bytes()),
+        embedding: embedding.as_ref().map(|(model, vector)| (*model, &**vector)),
+        same_up_to: SAME_UP_TO,
+        task: task_for_examples(&ctx.app),
+        now: ctx.now(),
+    };
+    examples::learn(tx, &example).await
+}
+
+fn is_small_talk(ctx: &Ctx, vector: &[f32]) -> bool {
+    let chatter = ctx.app.models.embedder.as_deref().and_then(|embedder| embedder.chatter());
+    chatter.is_some_and(|chatter| chatter.nearest(vector) >= SMALL_TALK)
+}
+
+/// Lets go of what the next turn of the session would start from, as it has another revision now and would be written in vain.
+pub(crate) fn note_learnt(ctx: &Ctx, lesson: &Lesson) {
+    if ctx.app.models.embedder.is_some() {
+        ctx.app.catalogues.answers.sessions.forget(ctx, lesson.session);
+    }
 }

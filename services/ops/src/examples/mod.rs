@@ -1,4 +1,5 @@
-//! What recall learns from use: messages after which a skill was used, as its examples.
+//! What recall learns from use: messages after which a skill was used, as its examples, and messages to which it did not apply, as
+//! its counter-examples.
 
 mod delete;
 mod file;
@@ -10,7 +11,7 @@ pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, is_apart, set_apart
 pub use list::{ListExamples, list_examples};
 
 pub(crate) use file::{ReadLines, import_lines, read_lines, write_lines};
-pub(crate) use learn::{learn_later, taught_since};
+pub(crate) use learn::{Pupils, learn_against, learn_later, note_learnt, taught_since};
 
 use knowhow_domain::lesson::SAME_MEANING;
 

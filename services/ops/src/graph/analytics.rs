@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
-use knowhow_domain::graph::Outcomes;
+use knowhow_domain::graph::{Offers, Outcomes};
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::analytics::{self, SkillFigures};
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct SkillAnalytics {
     pub outcomes: Outcomes,
     /// The share that went well, a partial one by half; null where none is known.
     pub success_rate: Option<f32>,
+    /// How often turns offered any of them, and what came of that.
+    pub offers: Offers,
     /// Those that were used, the most used first.
     pub used: Vec<UsedSkill>,
     /// How many were never used.
@@ -54,6 +56,8 @@ pub struct SkillAnalytics {
     pub stale: Vec<StaleSkill>,
     /// Skills whose uses go wrong, the worst first.
     pub at_risk: Vec<SkillAtRisk>,
+    /// Skills that turns offered or that did not apply, those that were of no use most often first.
+    pub offered: Vec<OfferedSkill>,
 }
 
 /// A skill that was used.
@@ -75,6 +79,16 @@ pub struct UsedSkill {
     pub outcome_p95_seconds: Option<f64>,
     /// When it was used last.
     pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// A skill that turns offered, or that did not apply.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct OfferedSkill {
+    /// The skill's full name.
+    #[schema(example = "plan-meeting")]
+    pub name: String,
+    #[serde(flatten)]
+    pub offers: Offers,
 }
 
 /// A skill that was never used.
@@ -161,6 +175,9 @@ impl SkillAnalytics {
         let mut at_risk: Vec<SkillAtRisk> = figures.iter().filter_map(SkillAtRisk::of).collect();
         let trouble = |skill: &SkillAtRisk| skill.poor_sessions + skill.over_budget_sessions + skill.outcomes.failure;
         at_risk.sort_by(|a, b| trouble(b).cmp(&trouble(a)).then_with(|| a.name.cmp(&b.name)));
+        let mut offered: Vec<OfferedSkill> = figures.iter().filter_map(OfferedSkill::of).collect();
+        let no_use = |skill: &OfferedSkill| skill.offers.ignored + skill.offers.inapplicable;
+        offered.sort_by(|a, b| no_use(b).cmp(&no_use(a)).then_with(|| a.name.cmp(&b.name)));
         let outcomes = figures.iter().fold(Outcomes::default(), |sum, skill| sum + skill.outcomes);
         Self {
             since,
@@ -168,12 +185,14 @@ impl SkillAnalytics {
             uses: figures.iter().map(|skill| skill.uses).sum(),
             outcomes,
             success_rate: outcomes.success_rate(),
+            offers: figures.iter().fold(Offers::default(), |sum, skill| sum + skill.offers),
             never_used_count: never_used.len(),
             stale_count: stale.len(),
             used,
             never_used,
             stale,
             at_risk,
+            offered,
         }
     }
 
@@ -183,6 +202,7 @@ impl SkillAnalytics {
         self.never_used.truncate(limit);
         self.stale.truncate(limit);
         self.at_risk.truncate(limit);
+        self.offered.truncate(limit);
         self
     }
 }
@@ -198,6 +218,13 @@ impl UsedSkill {
             outcome_p95_seconds: skill.outcome_seconds.map(|seconds| seconds.most),
             last_used_at: skill.last_used_at,
         }
+    }
+}
+
+impl OfferedSkill {
+    /// `None` if nothing was counted.
+    fn of(skill: &SkillFigures) -> Option<Self> {
+        (!skill.offers.is_empty()).then(|| Self { name: skill.name.clone(), offers: skill.offers })
     }
 }
 

@@ -31,6 +31,7 @@ impl SystemJob for Prune {
             tracing::info!(
                 idempotency_keys = pruned.idempotency_keys,
                 usage_days = pruned.usage_days,
+                offers = pruned.offers,
                 archived_skills = pruned.archived_skills,
                 files = pruned.files,
                 jobs = pruned.jobs,

@@ -45,7 +45,9 @@ pub(crate) struct UserCatalogue {
     pub(super) awaits_library: Option<u64>,
     /// The examples: vectors with places of the index. They are read by themselves, as they change with each use.
     pub(crate) examples: Arc<Examples>,
-    /// The revision of these, where they were wanted.
+    /// The counter-examples, likewise.
+    pub(crate) counter_examples: Arc<Examples>,
+    /// The revision of both, where they were wanted.
     pub(super) examples_revision: Option<i64>,
 }
 
@@ -59,6 +61,7 @@ impl Default for UserCatalogue {
             has_bodies: true,
             awaits_library: None,
             examples: Arc::default(),
+            counter_examples: Arc::default(),
             examples_revision: None,
         }
     }
@@ -116,13 +119,19 @@ impl UserCatalogue {
     /// The same skills with what they learned.
     pub(super) fn with_examples(&self, learned: Option<LearnedVectors>) -> Self {
         let Some(learned) = learned else {
-            return Self { examples: Arc::default(), examples_revision: None, ..self.clone() };
+            let (examples, counter_examples) = (Arc::default(), Arc::default());
+            return Self { examples, counter_examples, examples_revision: None, ..self.clone() };
         };
-        let placed = place(&self.skills, &learned);
+        let places: HashMap<SkillId, u32> = self.skills.iter().map(|skill| skill.id).zip(0..).collect();
+        let (examples, counter_examples) =
+            (place(&places, &learned.examples), place(&places, &learned.counter_examples));
         // What a skill has learned that is newer than these is read again.
-        let lacks = i64::from(placed.len() < learned.vectors.len());
+        let is_missing =
+            examples.len() < learned.examples.len() || counter_examples.len() < learned.counter_examples.len();
+        let lacks = i64::from(is_missing);
         Self {
-            examples: Arc::new(Examples::of(&self.index, placed.into_iter())),
+            examples: Arc::new(Examples::of(&self.index, examples.into_iter())),
+            counter_examples: Arc::new(Examples::new(counter_examples.into_iter())),
             examples_revision: Some(learned.revision - lacks),
             ..self.clone()
         }
@@ -140,8 +149,6 @@ impl UserCatalogue {
 }
 
 /// Learned vectors with the places of their skills; what was learned by a skill that is not there is left out.
-pub(super) fn place<'a>(skills: &[Arc<KnownSkill>], learned: &'a LearnedVectors) -> Vec<(u32, &'a [f32])> {
-    let places: HashMap<SkillId, u32> = skills.iter().map(|skill| skill.id).zip(0..).collect();
-    let vectors = learned.vectors.iter();
-    vectors.filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice()))).collect()
+pub(super) fn place<'a>(places: &HashMap<SkillId, u32>, learned: &'a [(SkillId, Vec<f32>)]) -> Vec<(u32, &'a [f32])> {
+    learned.iter().filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice()))).collect()
 }

@@ -59,7 +59,9 @@ impl UserCatalogue {
             .filter_map(|(current, place)| Some((u32::try_from(current.before?).ok()?, place)))
             .collect();
         let index = self.index.update(&listed);
-        let examples = self.examples.moved(&index, |place| moved.get(&place).copied());
+        let place_of = |place| moved.get(&place).copied();
+        let examples = self.examples.moved(&index, place_of);
+        let counter_examples = self.counter_examples.moved(&index, place_of);
         Self {
             revision: changes.revision,
             index: Arc::new(index),
@@ -68,6 +70,7 @@ impl UserCatalogue {
             keeps_vectors: changes.keeps_vectors,
             awaits_library: changes.awaits_library,
             examples: Arc::new(examples),
+            counter_examples: Arc::new(counter_examples),
             examples_revision: self.examples_revision,
         }
     }

@@ -1,10 +1,18 @@
 //! Explain: why a message brings the skills that it brings, for people who ask why one did not come.
 
+use std::collections::HashMap;
+
+use chrono::TimeDelta;
+use knowhow_domain::graph::Offers;
 use knowhow_domain::recall::{Hit, Mention, Ranking};
+use knowhow_domain::used::USE_DAYS;
+use knowhow_domain::{Result, SkillId};
+use knowhow_store::offered;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::UserCatalogue;
+use crate::Ctx;
 
 /// Most candidates that are explained.
 const CANDIDATES: usize = 20;
@@ -38,6 +46,8 @@ pub struct Candidate {
     pub closeness: f32,
     /// What the score was made of.
     pub parts: Parts,
+    /// How often turns offered it in the last 30 days, and what came of that. The score does not depend on it.
+    pub offers: Offers,
 }
 
 /// The parts of a score, before they are weighed.
@@ -57,6 +67,9 @@ pub struct Parts {
     pub meaning: f32,
     /// Cosine of the message to the nearest message after which the skill was used.
     pub examples: f32,
+    /// Cosine of the message to the nearest message to which the skill did not apply. As far as that is nearer than what speaks for
+    /// the skill, the other parts, but for the name, are less than they would be.
+    pub counter_examples: f32,
     /// Share of the message that the skill holds anywhere.
     pub cover: f32,
 }
@@ -72,23 +85,42 @@ pub(super) struct Asked {
 }
 
 impl Explanation {
-    /// Of a ranking with so many hits at least as are explained.
-    pub(super) fn of(catalogue: &UserCatalogue, ranking: &Ranking, asked: &Asked) -> Self {
+    /// Explains a ranking that has at least as many hits as are explained.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub(super) async fn of(ctx: &Ctx, catalogue: &UserCatalogue, ranking: &Ranking, asked: &Asked) -> Result<Self> {
         let Asked { searched, is_late, min_score } = *asked;
         let coming = ranking.relevant(min_score).len();
+        let skills = ranking.hits.iter().take(CANDIDATES).filter_map(|hit| Some(catalogue.skills.get(hit.skill)?.id));
+        let offers = list_offers(ctx, skills.collect()).await?;
         let candidate = |(place, hit): (usize, &Hit)| {
-            let name = catalogue.skills.get(hit.skill)?.name.to_string();
-            let comes = place < coming;
-            Some(Candidate { name, comes, score: hit.score, closeness: hit.closeness, parts: Parts::of(hit) })
+            let skill = catalogue.skills.get(hit.skill)?;
+            Some(Candidate {
+                name: skill.name.to_string(),
+                comes: place < coming,
+                score: hit.score,
+                closeness: hit.closeness,
+                parts: Parts::of(hit),
+                offers: offers.get(&skill.id).copied().unwrap_or_default(),
+            })
         };
-        Self {
+        Ok(Self {
             searched,
             fit: ranking.fit,
             min_score,
             candidates: ranking.hits.iter().take(CANDIDATES).enumerate().filter_map(candidate).collect(),
             degraded: list_degraded(is_late, catalogue),
-        }
+        })
     }
+}
+
+async fn list_offers(ctx: &Ctx, skills: Vec<SkillId>) -> Result<HashMap<SkillId, Offers>> {
+    if skills.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let since = (ctx.now() - TimeDelta::days(USE_DAYS)).date_naive();
+    Ok(offered::list(&ctx.app.db, &ctx.principal, &skills, since).await?.into_iter().collect())
 }
 
 fn list_degraded(is_late: bool, catalogue: &UserCatalogue) -> Vec<String> {
@@ -107,6 +139,7 @@ impl Parts {
             trigger: s.trigger,
             meaning: s.cosine,
             examples: s.example,
+            counter_examples: s.counter,
             cover: s.cover,
         }
     }

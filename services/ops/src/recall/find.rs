@@ -117,6 +117,7 @@ fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option
                 embedding: query.embedding.as_deref(),
                 cosines,
                 examples: Some(&catalogue.examples),
+                counter_examples: Some(&catalogue.counter_examples),
                 chatter: app.models.embedder.as_deref().and_then(|embedder| embedder.chatter()),
                 without,
                 reserved: query.reserved,

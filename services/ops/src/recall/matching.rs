@@ -89,6 +89,10 @@ pub async fn match_skills(ctx: &Ctx, input: &MatchSkills) -> Result<Matches> {
         });
     }
     let min_score = ctx.principal.settings().min_score(Channel::default());
-    let explain = || Explanation::of(&catalogue, &found.ranking, &Asked { searched, is_late, min_score });
-    Ok(Matches { items, explanation: explains.then(explain) })
+    let asked = Asked { searched, is_late, min_score };
+    let explanation = match explains {
+        true => Some(Explanation::of(ctx, &catalogue, &found.ranking, &asked).await?),
+        false => None,
+    };
+    Ok(Matches { items, explanation })
 }

@@ -43,7 +43,7 @@ impl Searched for UserCatalogue {
             skill.name.len() + skill.summary.len() + size_of::<(Arc<KnownSkill>, KnownSkill)>()
         };
         let texts: usize = self.skills.iter().map(of).sum();
-        size_of::<Self>() + texts + self.index.weight() + self.examples.weight()
+        size_of::<Self>() + texts + self.index.weight() + self.examples.weight() + self.counter_examples.weight()
     }
 
     async fn refresh(self: Arc<Self>, ctx: &Ctx, needed: Option<Needed>) -> Result<Self> {

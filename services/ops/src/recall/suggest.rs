@@ -117,8 +117,12 @@ pub async fn suggest_skills(ctx: &Ctx, query: &SuggestSkills) -> Result<Suggesti
     items.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
     items.truncate(limit);
     let items = tell_surroundings(ctx, items).await?;
-    let explain = || Explanation::of(&catalogue, &ranking, &Asked { searched: true, is_late, min_score });
-    Ok(Suggestions { items, explanation: query.explain.unwrap_or_default().then(explain) })
+    let asked = Asked { searched: true, is_late, min_score };
+    let explanation = match query.explain.unwrap_or_default() {
+        true => Some(Explanation::of(ctx, &catalogue, &ranking, &asked).await?),
+        false => None,
+    };
+    Ok(Suggestions { items, explanation })
 }
 
 fn suggested(found: &Found<SearchedSkill>, standing: &Standing, fading: Fading, now: DateTime<Utc>) -> Suggested {

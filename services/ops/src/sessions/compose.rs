@@ -76,6 +76,8 @@ pub(super) struct Composed {
     pub(super) answer: TurnAnswer,
     /// Skills whose bodies it holds, with their versions.
     pub(super) used: Vec<(SkillId, i32)>,
+    /// Skills that it offers: those whose bodies it holds, and those that the agent can load by their names.
+    pub(super) offered: Vec<SkillId>,
     /// Each of them, in the same order: that of the active skills, then of the relevant ones.
     pub(super) bodies: Vec<GivenBody>,
 }
@@ -102,11 +104,13 @@ pub(super) async fn compose(
         choice.find_tainted(ctx).await?;
     }
     let mut answer = TurnAnswer::default();
+    let mut offered = Vec::new();
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
             Some(Ok(body)) => {
                 // Shows a named body even if it was shown as a reference before: that was no instruction.
                 shown.injected.insert(skill.id);
+                offered.push(skill.id);
                 answer.active.push(ActiveView {
                     name: skill.name.to_string(),
                     version: body.version,
@@ -117,11 +121,16 @@ pub(super) async fn compose(
                     tainted: body.tainted || choice.is_tainted(skill),
                 });
             }
-            Some(Err(characters)) => answer.too_long.push(TooLongView {
-                name: skill.name.to_string(),
-                characters,
-                tainted: choice.is_tainted(skill),
-            }),
+            Some(Err(characters)) => {
+                if terms.tools.can_read() {
+                    offered.push(skill.id);
+                }
+                answer.too_long.push(TooLongView {
+                    name: skill.name.to_string(),
+                    characters,
+                    tainted: choice.is_tainted(skill),
+                });
+            }
             // Deleted since the catalogue was read.
             None => {}
         }
@@ -139,6 +148,7 @@ pub(super) async fn compose(
         // An agent that can load it knows it by its name, the others only by its body.
         if terms.tools.can_read() || body.is_some() {
             shown.listed.insert(skill.id);
+            offered.push(skill.id);
         }
         answer.relevant.push(RelevantView {
             tainted: choice.is_tainted(skill) || body.as_ref().is_some_and(|body| body.tainted),
@@ -155,7 +165,7 @@ pub(super) async fn compose(
     answer.text = print(&answer, &bodies.given, &Printing { choice: &choice, terms });
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
-    Ok(Composed { answer, used: bodies.used, bodies: bodies.given })
+    Ok(Composed { answer, used: bodies.used, offered, bodies: bodies.given })
 }
 
 /// The reason of a skill that the message calls for, not only mentions.

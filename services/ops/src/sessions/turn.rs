@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use knowhow_domain::recall::has_words;
 use knowhow_domain::session::is_over;
-use knowhow_domain::{Error, Result, Scope, SessionId, SkillId, manifest};
+use knowhow_domain::{Error, Result, Scope, SessionId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, Assumed, KeptTurn, TurnState};
@@ -28,7 +28,7 @@ use super::nudge::nudge;
 use super::view::TurnAnswer;
 use super::{check_log, missing, session_id};
 use crate::Ctx;
-use crate::examples::learn_later;
+use crate::examples::{Pupils, learn_later};
 use crate::recall::{self, Query, UserCatalogue};
 use crate::snapshots::Omitted;
 
@@ -111,7 +111,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         if let Some(left) = left {
             keep(ctx, &asked, left);
             metrics::turn(degraded.first().copied(), began_as);
-            if is_trusted && !taught.is_empty() {
+            if is_trusted {
                 learn_later(ctx, taught, Lesson { session, turn, message: input.message.clone() });
             }
             return Ok(answer);
@@ -188,11 +188,11 @@ async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> 
 
 /// Lists the skills that the message names and whose bodies came along: the message becomes an example of them. Skills
 /// that recall found are not among them, or it would learn from its own mistakes.
-fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
+fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Pupils {
     let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
     let came = named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
-    came.map(|skill| skill.id).collect()
+    Pupils { used: came.map(|skill| skill.id).collect(), ..Pupils::default() }
 }
 
 /// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn

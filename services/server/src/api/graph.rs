@@ -43,7 +43,7 @@ pub(crate) async fn list_entities(ctx: UserCaller, query: Query<ListEntities>) -
 ///
 /// Which skills are used and how that turns out, how long after a use its outcome was known, which were never used or not for
 /// 30 days, and which are in trouble: three outcomes of which fewer than half went well, or conversations that had a correction,
-/// a thumbs down, or a quality below good.
+/// a thumbs down, or a quality below good. Also how often turns offered each skill, and it was ignored or did not apply.
 #[utoipa::path(
     operation_id = "analyse_skills",
     tag = "graph",

@@ -1,4 +1,4 @@
-//! Examples that leave with an export and come with an import: skill and message, nothing else.
+//! Examples and counter-examples that leave with an export and come with an import: skill and message, nothing else.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, manifest, new_id};
@@ -9,15 +9,16 @@ use crate::error::refuse;
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx, starters};
 
-/// All examples of the user by the names of their skills, the older first.
+/// Returns all examples and counter-examples of the user by the names of their skills, the older first.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_for_export(tx: &mut TenantTx) -> Result<Vec<(String, String)>> {
+pub async fn list_for_export(tx: &mut TenantTx) -> Result<Vec<ExampleLine>> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    let rows = sqlx::query!(
+    sqlx::query_as!(
+        ExampleLine,
         "-- examples.list_for_export
-        select s.name, e.message
+        select s.name as skill, e.message, e.is_counter
         from skill_examples e
         join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = e.skill_id
         where e.tenant_id = $1 and e.user_id = $2
@@ -27,23 +28,24 @@ pub async fn list_for_export(tx: &mut TenantTx) -> Result<Vec<(String, String)>>
     )
     .fetch_all(tx.conn())
     .await
-    .map_err(refuse)?;
-    Ok(rows.into_iter().map(|r| (r.name, r.message)).collect())
+    .map_err(refuse)
 }
 
-/// An example to import.
+/// An example or a counter-example that leaves or comes.
 #[derive(Debug, Clone)]
-pub struct NewLine {
+pub struct ExampleLine {
     /// The skill's full name.
     pub skill: String,
     pub message: String,
+    /// Whether the skill did not apply to the message.
+    pub is_counter: bool,
 }
 
 /// What became of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imported {
     Added,
-    /// The skill had it already.
+    /// The skill had it already, as an example or a counter-example.
     Known,
     /// There is no such skill.
     NoSkill,
@@ -55,22 +57,22 @@ row! { struct OutcomeRow { has_skill: bool, is_new: bool } }
 statement! {
     write Import {
         skills: Vec<String>, messages: Vec<String>, digests: Vec<Vec<u8>>, ids: Vec<Uuid>, session: Option<String>,
-        task: Option<String>, now: DateTime<Utc>,
+        task: Option<String>, now: DateTime<Utc>, are_counters: Vec<bool>,
     } -> OutcomeRow,
     "-- examples.import
     with given as materialized (
-        select g.name, g.message, g.digest, g.example_id, g.place
-        from unnest($3::text[], $4::text[], $5::bytea[], $6::uuid[]) with ordinality
-            as g (name, message, digest, example_id, place)
+        select g.name, g.message, g.digest, g.example_id, g.is_counter, g.place
+        from unnest($3::text[], $4::text[], $5::bytea[], $6::uuid[], $10::boolean[]) with ordinality
+            as g (name, message, digest, example_id, is_counter, place)
         where not app.is_tainted($7)
     ), found as materialized (
-        select g.example_id, g.message, g.digest, g.place, s.skill_id
+        select g.example_id, g.message, g.digest, g.is_counter, g.place, s.skill_id
         from given g
         left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = g.name
     ), made as (
         insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, learned_at,
-            confirmed_at)
-        select $1, $2, f.skill_id, f.example_id, f.message, f.digest, $9, $9
+            confirmed_at, is_counter)
+        select $1, $2, f.skill_id, f.example_id, f.message, f.digest, $9, $9, f.is_counter
         from found f
         where f.skill_id is not null
         order by f.place
@@ -91,7 +93,7 @@ statement! {
 #[derive(Debug, Clone, Copy)]
 pub struct NewExamples<'a> {
     /// One after the other.
-    pub lines: &'a [NewLine],
+    pub lines: &'a [ExampleLine],
     /// The session that they are brought in.
     pub session: Option<&'a str>,
     /// The job that makes their vectors, where there is a model.
@@ -115,6 +117,7 @@ pub async fn import(tx: &mut WriteTx, new: NewExamples<'_>, now: DateTime<Utc>) 
         session: session.map(str::to_owned),
         task: task.map(str::to_owned),
         now,
+        are_counters: lines.iter().map(|line| line.is_counter).collect(),
     };
     let rows = tx.write(import).await?;
     evict(tx);

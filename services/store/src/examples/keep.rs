@@ -12,7 +12,8 @@ statement! {
     "-- examples.evict
     with ranked as (
         select e.example_id,
-               row_number() over (partition by e.skill_id order by e.confirmed_at desc, e.example_id desc) as of_skill,
+               row_number() over (partition by e.skill_id, e.is_counter
+                                  order by e.confirmed_at desc, e.example_id desc) as of_skill,
                row_number() over (order by e.confirmed_at desc, e.example_id desc) as of_user
         from skill_examples e
         where e.tenant_id = $1 and e.user_id = $2
@@ -25,7 +26,8 @@ statement! {
     where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
 }
 
-/// Removes what is above the bounds of a skill and of a user: what was confirmed longest ago.
+/// Removes what is above the bounds of a skill, which has as many counter-examples as examples, and of a user: what was confirmed
+/// longest ago.
 pub fn evict(tx: &mut WriteTx) {
     tx.send_ahead(Evict { of_skill: EXAMPLES_PER_SKILL as i64, of_user: EXAMPLES_PER_USER as i64 });
 }
@@ -84,6 +86,7 @@ statement! {
     with gone as (
         delete from skill_examples e using sessions s
         where e.tenant_id = $1 and e.user_id = $2 and s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
+          and not e.is_counter
           and ((e.session_id, e.turn) = (s.session_id, s.turns)
                or (e.confirmed_in, e.confirmed_turn) = (s.session_id, s.turns))
         returning e.example_id
@@ -92,8 +95,8 @@ statement! {
     where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
 }
 
-/// Removes what was learned or confirmed in a session's last turn, as the user put the agent right. The caller holds the
-/// user's catalogue row.
+/// Removes the examples that were learned or confirmed in a session's last turn, as the user put the agent right; a
+/// counter-example says the same as the user. The caller holds the user's catalogue row.
 pub(crate) fn remove_of_turn(tx: &mut WriteTx, session: SessionId) {
     tx.send_ahead(RemoveOfTurn { session: session.0 });
 }
@@ -111,7 +114,7 @@ statement! {
                     then o.embedding <=> e.embedding end <= $5, false))
     ), moved as (
         update skill_examples e set skill_id = $4
-        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and not e.is_counter
           and not exists (select from doubled d where d.example_id = e.example_id)
         returning e.example_id
     )
@@ -120,7 +123,7 @@ statement! {
 }
 
 /// Gives the examples of a skill to the one that absorbs it: those that say something new there, and of both the most recently
-/// confirmed.
+/// confirmed. Counter-examples stay behind: what one skill was not for, the other may be for.
 pub fn hand_over(tx: &mut WriteTx, from: SkillId, to: SkillId, same_up_to: f64) {
     tx.lock_user();
     tx.send_ahead(HandOver { from: from.0, to: to.0, same_up_to });

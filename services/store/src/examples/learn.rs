@@ -1,4 +1,4 @@
-//! Adds the example that a use teaches, and removes the one that a failure refutes.
+//! Adds the example or counter-example that a use teaches, and removes what a later word contradicts.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SessionId, SkillId, new_id};
@@ -42,10 +42,12 @@ pub async fn find_lesson(
     Ok(tx.read(FindLesson { session: session.to_owned(), since, named }).await?.into_iter().next())
 }
 
-/// A message that a skill was used after.
+/// A message that a skill was used after, or to which it did not apply.
 #[derive(Debug, Clone, Copy)]
 pub struct NewExample<'a> {
     pub skill: SkillId,
+    /// Whether the skill did not apply.
+    pub is_counter: bool,
     /// The session of the message.
     pub session: SessionId,
     /// The turn of the message.
@@ -66,11 +68,12 @@ pub struct NewExample<'a> {
 
 row! { struct MadeRow { made: bool } }
 
-// The answer asks for the number of jobs, without which none would be enqueued.
+// The answer asks for the number of jobs, without which none would be enqueued. `made` asks for what was contradicted, as the same
+// message must be gone before it is inserted.
 statement! {
     write Learn {
         skill: Uuid, session: Uuid, turn: i32, example_id: Uuid, message: String, digest: Vec<u8>, model: Option<String>,
-        embedding: Option<HalfVector>, same_up_to: f64, task: Option<String>, now: DateTime<Utc>,
+        embedding: Option<HalfVector>, same_up_to: f64, task: Option<String>, now: DateTime<Utc>, is_counter: bool,
     } -> MadeRow,
     "-- examples.learn
     with allowed as materialized (
@@ -78,21 +81,26 @@ statement! {
         from skills k
         join sessions s on s.tenant_id = $1 and s.user_id = $2 and s.session_id = $4 and s.tainted_by = '{}'
         where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = $3
-          and not exists (select from failed_lessons f
-                          where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5
-                            and f.skill_id = $3)
-          and not exists (select from session_feedback j
-                          where j.tenant_id = $1 and j.user_id = $2 and j.session_id = $4 and j.turn = $5
-                            and j.kind in ('correction', 'thumbs_down'))
+          and ($14 or not exists (select from failed_lessons f
+                                  where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5
+                                    and f.skill_id = $3)
+                  and not exists (select from session_feedback j
+                                  where j.tenant_id = $1 and j.user_id = $2 and j.session_id = $4 and j.turn = $5
+                                    and j.kind in ('correction', 'thumbs_down')))
     ), compared as materialized (
-        select e.example_id, e.message_digest = $8 as is_same,
+        select e.example_id, e.is_counter, e.message_digest = $8 as is_same,
                case when e.model = $9 and vector_dims(e.embedding::vector) = vector_dims($10::halfvec::vector)
                     then e.embedding <=> $10::halfvec end as distance
         from allowed, skill_examples e
         where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
+    ), contradicted as (
+        delete from skill_examples e using compared c
+        where e.tenant_id = $1 and e.user_id = $2 and e.example_id = c.example_id and c.is_counter <> $14
+          and (c.is_same or c.distance <= $11)
+        returning e.example_id
     ), known as (
         select example_id from compared
-        where is_same or distance <= $11
+        where is_counter = $14 and (is_same or distance <= $11)
         order by is_same desc, distance
         limit 1
     ), confirmed as (
@@ -104,24 +112,26 @@ statement! {
           and (e.confirmed_in, e.confirmed_turn) is distinct from ($4::uuid, $5::integer)
     ), made as (
         insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, session_id, turn,
-            confirmed_in, confirmed_turn, model, embedding, learned_at, confirmed_at)
-        select $1, $2, skill_id, $6, $7, $8, $4, $5, $4, $5, $9::text, $10::halfvec, $13, $13
+            confirmed_in, confirmed_turn, model, embedding, learned_at, confirmed_at, is_counter)
+        select $1, $2, skill_id, $6, $7, $8, $4, $5, $4, $5, $9::text, $10::halfvec, $13, $13, $14
         from allowed
-        where not exists (select from known)
+        where not exists (select from known) and (select count(*) from contradicted) >= 0
         returning model
     ), catalog as (
         update user_catalogs c set examples_revision = c.examples_revision + 1
-        from made
-        where c.tenant_id = $1 and c.user_id = $2 and made.model is not null
+        where c.tenant_id = $1 and c.user_id = $2
+          and (exists (select from made where model is not null) or exists (select from contradicted))
     ), enqueued as (
         select count(app.enqueue($12, '{}', 'all')) as jobs from made where made.model is null and $12::text is not null
     )
     select exists (select from made) and jobs >= 0 as made from enqueued"
 }
 
-/// Learns an example, or confirms the one that says the same, once in a turn. Nothing where the skill or the session is gone,
-/// the session is tainted, or the turn was corrected or the skill failed in it. Whether it is new; [`evict`](super::evict)
-/// then sees to the bounds.
+/// Learns an example or a counter-example, or confirms the one that says the same, once in a turn. The last word wins: an example
+/// that says the same as a new counter-example is removed, and the other way round.
+///
+/// Learns nothing if the skill or the session is gone or the session is tainted; and no example if the turn was corrected or the skill
+/// failed or did not apply in it. Returns whether it is new; [`evict`](super::evict) then sees to the bounds.
 ///
 /// # Errors
 /// `Unavailable`; `Internal` for a vector that Postgres does not take.
@@ -140,6 +150,7 @@ pub async fn learn(tx: &mut WriteTx, new: &NewExample<'_>) -> Result<bool> {
         same_up_to: new.same_up_to,
         task: new.task.map(str::to_owned),
         now: new.now,
+        is_counter: new.is_counter,
     };
     Ok(tx.write(learn).await?.iter().any(|row| row.made))
 }
@@ -156,7 +167,7 @@ statement! {
         on conflict do nothing
     ), gone as (
         delete from skill_examples e using lesson l
-        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and not e.is_counter
           and ((e.session_id, e.turn) = (l.session_id, l.turn)
                or (e.confirmed_in, e.confirmed_turn) = (l.session_id, l.turn))
         returning e.example_id
@@ -170,4 +181,56 @@ statement! {
 pub fn fail(tx: &mut WriteTx, skill: SkillId, session: &str) {
     tx.lock_user();
     tx.send_ahead(Fail { skill: skill.0, session: session.to_owned() });
+}
+
+statement! {
+    write Refuse { skill: Uuid, session: String, turn: Option<i32> } -> (),
+    "-- examples.refuse
+    with lesson as materialized (
+        select s.session_id, coalesce($5::integer, s.turns) as turn from sessions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($4) and s.turns > 0
+    ), refused as (
+        insert into failed_lessons as f (tenant_id, user_id, session_id, turn, skill_id, inapplicable)
+        select $1, $2, session_id, turn, $3, true from lesson
+        on conflict (tenant_id, user_id, session_id, turn, skill_id) do update set inapplicable = true
+        where not f.inapplicable
+    ), gone as (
+        delete from skill_examples e using lesson l
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and not e.is_counter
+          and ((e.session_id, e.turn) = (l.session_id, l.turn)
+               or (e.confirmed_in, e.confirmed_turn) = (l.session_id, l.turn))
+        returning e.example_id
+    )
+    update user_catalogs c set examples_revision = c.examples_revision + 1
+    where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
+}
+
+/// Takes away what a skill learned or had confirmed in a turn, by default the current one of the session that a caller names, as it does
+/// not apply to the message. Keeps it from learning an example in that turn until a success is reported.
+pub fn refuse(tx: &mut WriteTx, skill: SkillId, session: &str, turn: Option<i32>) {
+    tx.lock_user();
+    tx.send_ahead(Refuse { skill: skill.0, session: session.to_owned(), turn });
+}
+
+statement! {
+    write Accept { skill: Uuid, session: Uuid, turn: i32 } -> (),
+    "-- examples.accept
+    with accepted as (
+        delete from failed_lessons f
+        where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5 and f.skill_id = $3
+          and f.inapplicable
+    ), gone as (
+        delete from skill_examples e
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and e.is_counter
+          and ((e.session_id, e.turn) = ($4, $5) or (e.confirmed_in, e.confirmed_turn) = ($4, $5))
+        returning e.example_id
+    )
+    update user_catalogs c set examples_revision = c.examples_revision + 1
+    where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
+}
+
+/// Takes back that a skill did not apply in a turn, as a success was reported in it since.
+pub fn accept(tx: &mut WriteTx, skill: SkillId, session: SessionId, turn: i32) {
+    tx.lock_user();
+    tx.send_ahead(Accept { skill: skill.0, session: session.0, turn });
 }

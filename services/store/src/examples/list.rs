@@ -9,14 +9,15 @@ use crate::vault::{row, statement};
 
 row! {
     Example {
-        id: Uuid, message: String, learned_at: DateTime<Utc>, confirmed_at: DateTime<Utc>, confirmations: i32,
+        id: Uuid, message: String, counter_example: bool, learned_at: DateTime<Utc>, confirmed_at: DateTime<Utc>,
+        confirmations: i32,
     }
 }
 
 statement! {
     read ListExamples { skill: Uuid, before: Option<Uuid>, limit: i64 } -> Example,
     "-- examples.list
-    select e.example_id as id, e.message, e.learned_at, e.confirmed_at, e.confirmations
+    select e.example_id as id, e.message, e.is_counter as counter_example, e.learned_at, e.confirmed_at, e.confirmations
     from skill_examples e
     where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and ($4::uuid is null or e.example_id < $4)
     order by e.example_id desc

@@ -1,4 +1,5 @@
-//! Examples: messages after which a skill was used, with the vectors by which recall counts them. Every change of them
+//! Examples: messages after which a skill was used, and counter-examples, messages to which it did not apply; with the vectors
+//! by which recall counts them. Every change of them
 //! locks the user's catalogue row first, and raises `examples_revision` if a vector comes or goes.
 
 pub(crate) mod exchange;
@@ -7,9 +8,9 @@ pub(crate) mod learn;
 pub(crate) mod list;
 pub(crate) mod vectors;
 
-pub use exchange::{Imported, NewExamples, NewLine, import, list_for_export};
+pub use exchange::{ExampleLine, Imported, NewExamples, import, list_for_export};
 pub(crate) use keep::remove_of_turn;
 pub use keep::{evict, hand_over, remove, remove_of_session};
-pub use learn::{Lesson, NewExample, fail, find_lesson, learn};
+pub use learn::{Lesson, NewExample, accept, fail, find_lesson, learn, refuse};
 pub use list::list;
 pub use vectors::{LearnedVectors, list_vectors};

@@ -9,13 +9,13 @@ use crate::{Database, Principal};
 
 row! { struct RevisionRow { examples_revision: i64 } }
 
-row! { struct VectorRow { skill_id: Uuid, embedding: Vec<f32> } }
+row! { struct VectorRow { skill_id: Uuid, embedding: Vec<f32>, is_counter: bool } }
 
 // The revision is read in the same statement, so it is that of the rows. A user without examples has one row of it alone.
 statement! {
     read ListVectors<'a> { model: &'a str, most: i64 } -> (RevisionRow, Option<VectorRow>),
     "-- examples.list_vectors
-    select c.examples_revision, e.skill_id, e.embedding::vector::real[] as embedding
+    select c.examples_revision, e.skill_id, e.embedding::vector::real[] as embedding, e.is_counter
     from user_catalogs c
     left join skill_examples e on e.tenant_id = $1 and e.user_id = $2 and e.model = $3
     where c.tenant_id = $1 and c.user_id = $2
@@ -27,8 +27,10 @@ statement! {
 #[derive(Debug, Clone, Default)]
 pub struct LearnedVectors {
     pub revision: i64,
-    /// Skills with a vector each, the most recently confirmed first.
-    pub vectors: Vec<(SkillId, Vec<f32>)>,
+    /// Skills with the vector of an example each, the most recently confirmed first.
+    pub examples: Vec<(SkillId, Vec<f32>)>,
+    /// The same with counter-examples.
+    pub counter_examples: Vec<(SkillId, Vec<f32>)>,
 }
 
 /// The vectors by `model` of a user's examples.
@@ -41,30 +43,40 @@ pub async fn list_vectors(db: &Database, principal: &Principal, model: &str) -> 
         read(db, principal, ListVectors { model, most: EXAMPLES_PER_USER as i64 }).await?
     {
         learned.revision = examples_revision;
-        learned.vectors.extend(vector.map(|row| (SkillId(row.skill_id), row.embedding)));
+        let Some(row) = vector else { continue };
+        let list = if row.is_counter { &mut learned.counter_examples } else { &mut learned.examples };
+        list.push((SkillId(row.skill_id), row.embedding));
     }
     Ok(learned)
 }
 
-// One that says what another example of its skill says goes, and confirms that one; what is gone by now gets none.
+// One that says what another example of its skill says goes, and confirms that one; what is gone by now gets none. Of an example and
+// a counter-example that say the same, the one that was confirmed last stays.
 statement! {
     write PutVector { example: Uuid, model: String, embedding: Vec<f32>, same_up_to: f64 } -> (),
     "-- examples.put_vector
     with given as (
         select $5::real[]::vector::halfvec as embedding
     ), own as materialized (
-        select e.skill_id, e.confirmed_at, e.confirmations, e.confirmed_in, e.confirmed_turn
+        select e.skill_id, e.is_counter, e.confirmed_at, e.confirmations, e.confirmed_in, e.confirmed_turn
         from skill_examples e
         where e.tenant_id = $1 and e.user_id = $2 and e.example_id = $3
     ), compared as materialized (
-        select e.example_id,
+        select e.example_id, e.is_counter = own.is_counter as agrees, e.confirmed_at > own.confirmed_at as is_later,
                case when e.model = $4 and vector_dims(e.embedding::vector) = vector_dims(given.embedding::vector)
                     then e.embedding <=> given.embedding end as distance
         from own cross join given
         join skill_examples e on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = own.skill_id
         where e.example_id <> $3
     ), known as materialized (
-        select example_id from compared where distance <= $6 order by distance limit 1
+        select example_id from compared where distance <= $6 and agrees order by distance limit 1
+    ), later as materialized (
+        select example_id from compared where distance <= $6 and not agrees and is_later limit 1
+    ), contradicted as (
+        delete from skill_examples e using compared c
+        where e.tenant_id = $1 and e.user_id = $2 and e.example_id = c.example_id and c.distance <= $6 and not c.agrees
+          and not c.is_later
+        returning e.example_id
     ), confirmed as (
         update skill_examples e
         set confirmations = e.confirmations + own.confirmations,
@@ -74,16 +86,19 @@ statement! {
                                   else e.confirmed_turn end
         from known, own
         where e.tenant_id = $1 and e.user_id = $2 and e.example_id = known.example_id
+          and not exists (select from later)
     ), doubled as (
-        delete from skill_examples e using known
+        delete from skill_examples e
         where e.tenant_id = $1 and e.user_id = $2 and e.example_id = $3
+          and (exists (select from known) or exists (select from later))
         returning e.example_id
     ), put as (
         update skill_examples e set model = $4, embedding = given.embedding from given
-        where e.tenant_id = $1 and e.user_id = $2 and e.example_id = $3 and not exists (select from known)
+        where e.tenant_id = $1 and e.user_id = $2 and e.example_id = $3
+          and not exists (select from known) and not exists (select from later)
         returning e.example_id
     )
     update user_catalogs c set examples_revision = c.examples_revision + 1
     where c.tenant_id = $1 and c.user_id = $2
-      and exists (select from put union all select from doubled)"
+      and exists (select from put union all select from doubled union all select from contradicted)"
 }

@@ -50,19 +50,26 @@ statement! {
 // The session's row decides which of two turns goes first: the other finds its number taken and writes nothing. A turn that
 // goes by what its process kept of the session names the snapshot ($18), and is written only where all that it goes by is so:
 // what `read_turn` would have told it. Its terms do not change once it has a message, and what was shown only with its turns.
+// What the turn before offered by name, and no session of the user used since, was ignored. A lent starter has no counts yet.
 statement! {
     write WriteTurn<'a> {
         session: Uuid, turns: i32, now: DateTime<Utc>, listed: Vec<Uuid>, injected: Vec<Uuid>,
         tainted_by: &'a [String], message_id: Uuid, message: &'a str, tool_calls: i32, turn_key: Option<&'a str>,
         request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
         snapshot: Option<Uuid>, most_log_bytes: i64, revision: i64, examples_revision: Option<i64>, has_relations: bool,
-        silent_since: Option<DateTime<Utc>>, max_turns: Option<i32>,
+        silent_since: Option<DateTime<Utc>>, max_turns: Option<i32>, offered: Vec<Uuid>,
     } -> NumberRow,
     "-- sessions.write_turn
-    with turned as (
+    with before as materialized (
+        select s.offered, t.created_at as offered_at
+        from sessions s
+        join turns t on t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
+    ), turned as (
         update sessions s
         set turns = s.turns + 1, turn_replies = 0, turn_calls = 0, turn_max_turns = $24, last_message_at = $5,
             log_bytes = s.log_bytes + octet_length($10::text) + octet_length($14::text), listed = $6, injected = $7,
+            offered = array(select o from unnest($25::uuid[]) o where o <> all ($15)),
             tainted_by = case when $8::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64 then s.tainted_by
                               else array(select distinct unnest(s.tainted_by || $8) order by 1) end
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
@@ -95,6 +102,22 @@ statement! {
         from counted join unnest($15::uuid[], $16::integer[]) as w (skill_id, version) using (skill_id)
         on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
         set times = e.times + 1, version = excluded.version, at = excluded.at
+    ), offers as (
+        insert into skill_offers as f (tenant_id, user_id, day, skill_id, offered, ignored)
+        select $1, $2, ($5::timestamptz at time zone 'UTC')::date, o.skill_id, count(*) filter (where o.offered_at is null),
+               count(*) filter (where o.offered_at is not null)
+        from turned
+        cross join (
+            select n.skill_id, null::timestamptz as offered_at from unnest($25::uuid[]) n (skill_id)
+            union all
+            select l.skill_id, b.offered_at from before b cross join unnest(b.offered) l (skill_id)
+            where l.skill_id <> all ($15)) o
+        join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = o.skill_id
+            and (o.offered_at is null or u.last_used_at is null or u.last_used_at < o.offered_at)
+        group by o.skill_id
+        order by o.skill_id
+        on conflict (tenant_id, user_id, day, skill_id) do update
+        set offered = f.offered + excluded.offered, ignored = f.ignored + excluded.ignored
     )
     select number from turned"
 }
@@ -197,6 +220,8 @@ pub struct WrittenTurn<'a> {
     pub injected: &'a [SkillId],
     /// Skills whose bodies this turn injects, which counts as use, with their versions.
     pub used: &'a [(SkillId, i32)],
+    /// Skills that this turn names for the agent to load, or brings whole.
+    pub offered: &'a [SkillId],
     /// Sources that are not to be trusted and were read since the turn before.
     pub tainted_by: &'a [String],
     /// When the turn is written.
@@ -242,6 +267,7 @@ pub async fn write_turn(
         has_relations: assumed.is_none_or(|assumed| assumed.has_relations),
         silent_since: assumed.map(|assumed| assumed.silent_since),
         max_turns: written.max_turns,
+        offered: uuids(written.offered.iter().copied()),
     };
     Ok(write(db, principal, turn).await?.iter().any(|row| row.number > read_turn.turns))
 }

@@ -22,7 +22,7 @@ const GRANTS: &str = "
     knowhow_admin dream_rests: insert, select, update
     knowhow_admin dream_runs: delete, insert, select, update
     knowhow_admin erasures: insert, select
-    knowhow_admin failed_lessons: insert, select
+    knowhow_admin failed_lessons: delete, insert, select, update (inapplicable)
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
     knowhow_admin learning: insert, select, update
@@ -39,6 +39,7 @@ const GRANTS: &str = "
     knowhow_admin skill_embeddings: delete, insert, select, update
     knowhow_admin skill_examples: delete, insert, select, update
     knowhow_admin skill_files: delete, insert, select, update
+    knowhow_admin skill_offers: insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_scans: delete, insert, select, update
@@ -93,6 +94,7 @@ const GRANTS: &str = "
     knowhow_system skill_embeddings: delete, select (tenant_id, user_id, skill_id, model, updated_at)
     knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
     knowhow_system skill_files: delete, select
+    knowhow_system skill_offers: delete, select (tenant_id, user_id, day, skill_id)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest, bytes)
     knowhow_system skill_scans: select (tenant_id, user_id, skill_id, digest)
     knowhow_system skill_usage: select (tenant_id, user_id, last_used_at)
@@ -121,7 +123,7 @@ const GRANTS: &str = "
     knowhow_tenant dream_runs: delete, insert, select, update
     knowhow_tenant entities: delete, insert, select, update
     knowhow_tenant entity_aliases: delete, insert, select, update
-    knowhow_tenant failed_lessons: insert, select
+    knowhow_tenant failed_lessons: delete, insert, select, update (inapplicable)
     knowhow_tenant idempotency_keys: delete, insert, select, update
     knowhow_tenant learning: insert, select, update
     knowhow_tenant library_releases: select
@@ -144,6 +146,7 @@ const GRANTS: &str = "
     knowhow_tenant skill_examples: delete, insert, select, update
     knowhow_tenant skill_files: delete, insert, select, update
     knowhow_tenant skill_mentions: delete, insert, select
+    knowhow_tenant skill_offers: insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_scans: delete, insert, select, update

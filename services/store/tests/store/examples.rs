@@ -8,7 +8,7 @@ use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Example, SessionId, SkillId, TenantSettings, manifest, new_id};
 use knowhow_store::embeddings::{self, Page, Vectors};
-use knowhow_store::examples::{self, Imported, NewExample, NewExamples, NewLine};
+use knowhow_store::examples::{self, ExampleLine, Imported, NewExample, NewExamples};
 use knowhow_store::skills::{self, Revisions};
 use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, prune};
 use uuid::Uuid;
@@ -16,38 +16,44 @@ use uuid::Uuid;
 use crate::harness::{House, now, with_database};
 use crate::writer::{Draft, Keep, delete, save};
 
-const MODEL: &str = "test/one";
+pub const MODEL: &str = "test/one";
 const SAME_UP_TO: f64 = 0.05;
 
 /// A user with a skill and a session that has had a turn.
-struct Learner<'a> {
-    house: &'a House,
-    who: Principal,
-    skill: SkillId,
-    session: SessionId,
+pub struct Learner<'a> {
+    pub house: &'a House,
+    pub who: Principal,
+    pub skill: SkillId,
+    pub session: SessionId,
 }
 
 /// A message that a skill learns from.
-struct Heard<'a> {
-    message: &'a str,
-    vector: Option<&'a [f32]>,
+pub struct Heard<'a> {
+    pub message: &'a str,
+    pub vector: Option<&'a [f32]>,
     /// Which of the session's.
-    turn: i32,
-    at: DateTime<Utc>,
+    pub turn: i32,
+    pub at: DateTime<Utc>,
 }
 
 impl<'a> Learner<'a> {
-    async fn new(house: &'a House, who: Principal) -> Self {
+    pub async fn new(house: &'a House, who: Principal) -> Self {
         let skill = save(&house.db, &who, &Draft::text("plan", "Plan.")).await.unwrap().id;
         let session = new_session(house, &who).await;
         Self { house, who, skill, session }
     }
 
-    async fn learn(&self, heard: Heard<'_>) -> bool {
+    pub async fn learn(&self, heard: Heard<'_>) -> bool {
+        self.learn_as(false, heard).await
+    }
+
+    /// Learns a counter-example, or an example.
+    pub async fn learn_as(&self, is_counter: bool, heard: Heard<'_>) -> bool {
         let Heard { message, vector, turn, at } = heard;
         let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         let new = NewExample {
             skill: self.skill,
+            is_counter,
             session: self.session,
             turn,
             message,
@@ -63,7 +69,7 @@ impl<'a> Learner<'a> {
         is_new
     }
 
-    async fn list_of(&self, skill: SkillId) -> Vec<Example> {
+    pub async fn list_of(&self, skill: SkillId) -> Vec<Example> {
         let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         examples::list(&mut tx, skill, None, 1000).await.unwrap()
     }
@@ -72,13 +78,17 @@ impl<'a> Learner<'a> {
         self.list_of(self.skill).await.into_iter().map(|e| e.message).collect()
     }
 
-    async fn revisions(&self) -> Revisions {
+    pub async fn revisions(&self) -> Revisions {
         skills::find_revisions(&self.house.db, &self.who).await.unwrap()
     }
 
     async fn import(&self, lines: &[(&str, &str)], session: Option<&str>) -> Option<Vec<Imported>> {
-        let line = |(skill, message): &(&str, &str)| NewLine { skill: (*skill).into(), message: (*message).into() };
-        let lines: Vec<NewLine> = lines.iter().map(line).collect();
+        let line = |(skill, message): &(&str, &str)| ExampleLine {
+            skill: (*skill).into(),
+            message: (*message).into(),
+            is_counter: false,
+        };
+        let lines: Vec<ExampleLine> = lines.iter().map(line).collect();
         let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         let imported =
             examples::import(&mut tx, NewExamples { lines: &lines, session, task: None }, now()).await.unwrap();
@@ -104,7 +114,7 @@ async fn new_session(house: &House, who: &Principal) -> SessionId {
 }
 
 /// A vector at so many degrees.
-fn at(degrees: f32) -> [f32; 2] {
+pub fn at(degrees: f32) -> [f32; 2] {
     let (sin, cos) = degrees.to_radians().sin_cos();
     [cos, sin]
 }
@@ -147,9 +157,9 @@ async fn what_says_the_same_confirms_and_counts_once_in_a_turn() {
     let after = learner.revisions().await;
     assert_eq!((after.skills, after.examples), (before.skills, before.examples + 4), "one for each vector");
     let learned = examples::list_vectors(&house.db, &learner.who, MODEL).await.unwrap();
-    assert_eq!((learned.revision, learned.vectors.len()), (after.examples, 4));
+    assert_eq!((learned.revision, learned.examples.len()), (after.examples, 4));
     let other = examples::list_vectors(&house.db, &learner.who, "test/two").await.unwrap();
-    assert_eq!((other.revision, other.vectors.len()), (after.examples, 0));
+    assert_eq!((other.revision, other.examples.len()), (after.examples, 0));
 }
 
 #[tokio::test]
@@ -179,7 +189,7 @@ async fn vectors_that_come_later_are_compared_then() {
     assert_eq!(list("test/two").await.len(), 2);
     put("test/two", &[0.0, 0.0, 1.0]).await;
     assert_eq!(learner.messages().await, ["first"]);
-    assert_eq!(examples::list_vectors(&house.db, &learner.who, "test/two").await.unwrap().vectors.len(), 1);
+    assert_eq!(examples::list_vectors(&house.db, &learner.who, "test/two").await.unwrap().examples.len(), 1);
 }
 
 #[tokio::test]
@@ -265,7 +275,7 @@ async fn others_and_deleted_skills_learn_nothing() {
     let mut tx = TenantTx::begin(&house.db, &bob.who, "test").await.unwrap();
     assert!(examples::list_for_export(&mut tx).await.unwrap().is_empty());
     drop(tx);
-    assert!(examples::list_vectors(&house.db, &bob.who, MODEL).await.unwrap().vectors.is_empty());
+    assert!(examples::list_vectors(&house.db, &bob.who, MODEL).await.unwrap().examples.is_empty());
     assert_eq!(alice.messages().await, ["her own"]);
     delete(&house.db, &alice.who, "plan", Keep::a_month()).await.unwrap();
     assert!(alice.messages().await.is_empty());
@@ -327,7 +337,8 @@ async fn imports_reach_the_owners_skills_alone() {
     let mut tx = TenantTx::begin(&house.db, &learner.who, "test").await.unwrap();
     let exported = examples::list_for_export(&mut tx).await.unwrap();
     assert_eq!(exported.len(), EXAMPLES_PER_SKILL);
-    assert_eq!(exported.last().unwrap(), &("plan".to_owned(), "message 39".to_owned()));
+    let last = exported.last().unwrap();
+    assert_eq!((last.skill.as_str(), last.message.as_str(), last.is_counter), ("plan", "message 39", false));
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod catalogue;
 mod concurrency;
 mod cost_graph;
 mod cost_vault;
+mod counter_examples;
 mod declared;
 mod dreams;
 mod embeddings;

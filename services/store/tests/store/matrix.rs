@@ -18,6 +18,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("audit_log", "operators' changes of tenants are noted; what is past its time is a question over all tenants"),
     ("idempotency_keys", "what is past its time is a question over all tenants"),
     ("usage_days", "what is past its time is a question over all tenants"),
+    ("skill_offers", "what is past its time is a question over all tenants"),
     ("archived_skills", "what is past its time is a question over all tenants"),
     ("skill_resources", "files of what was cleared up"),
     ("skill_versions", "history of what was cleared up"),

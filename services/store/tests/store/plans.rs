@@ -40,6 +40,7 @@ const WHOLE: &[(&str, &str)] = &[
     // Looks at examples, of which there are some hundred.
     ("examples.remove_of_session", "skill_examples"),
     ("examples.remove_of_turn", "turns"),
+    ("examples.remove_of_turn", "is_counter"),
     ("skills.archive", "added_passages"),
     ("skills.find_tainted", "skill_versions"),
     // Counts what waits, which is at most fifty.

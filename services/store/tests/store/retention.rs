@@ -392,13 +392,21 @@ async fn clearing_up_goes_by_age_and_in_batches() {
             skill.0
         );
         place.run(&days).await;
+        let offers = format!(
+            "insert into skill_offers (tenant_id, user_id, day, skill_id, offered)
+             select tenant_id, user_id, ('{at}'::timestamptz at time zone 'UTC')::date - n, '{}', 1
+             from users, generate_series(399, 402) n",
+            skill.0
+        );
+        place.run(&offers).await;
         for _ in 0..2 {
             let pruned = prune(&house.db, at, 1).await.unwrap();
-            assert_eq!(pruned, Pruned { idempotency_keys: 1, usage_days: 1, ..Pruned::default() });
+            assert_eq!(pruned, Pruned { idempotency_keys: 1, usage_days: 1, offers: 1, ..Pruned::default() });
         }
         assert_eq!(prune(&house.db, at, 1).await.unwrap(), Pruned::default());
         assert_eq!(peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used, counts);
         assert_eq!(place.count("select count(*) from usage_days").await, 2);
+        assert_eq!(place.count("select count(*) from skill_offers").await, 2);
         assert_eq!(place.count("select count(*) from usage_events").await, 3);
         assert_eq!(place.count("select count(*) from idempotency_keys where key = 'new'").await, 1);
     })

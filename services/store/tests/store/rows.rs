@@ -72,6 +72,10 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {u}, current_date - 90, {i}, 1, 0, 0, 0)",
     ),
     (
+        "skill_offers",
+        "(tenant_id, user_id, day, skill_id, offered, ignored, inapplicable) values ({t}, {u}, current_date, {i}, 1, 0, 0)",
+    ),
+    (
         "skill_redirects",
         "(tenant_id, user_id, name, skill_id, created_at) values ({t}, {u}, 'old-' || {i}::text, {i}, now())",
     ),

@@ -27,9 +27,13 @@ fn bad_lines_are_told_by_their_number_and_stop_no_other() {
 fn what_is_written_is_read_again() {
     assert!(write_lines(Vec::new()).unwrap().is_none());
     let message = "say \"hello\"\nto everybody in the house, ünd more";
-    let written = write_lines(vec![("a/b".to_owned(), message.to_owned())]).unwrap().unwrap();
+    let example = |is_counter: bool| ExampleLine { skill: "a/b".to_owned(), message: message.to_owned(), is_counter };
+    let written = write_lines(vec![example(false), example(true)]).unwrap().unwrap();
     let read = read_lines(&written);
     assert_eq!((read.lines[0].1.skill.as_str(), read.lines[0].1.message.as_str()), ("a/b", message));
+    assert_eq!(read.lines.iter().map(|(_, line)| line.is_counter).collect::<Vec<_>>(), [false, true]);
+    let text = String::from_utf8(written.bytes).unwrap();
+    assert_eq!(text.lines().map(|line| line.contains("counter_example")).collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]

@@ -88,12 +88,15 @@ fn what_was_learned_stands_at_the_place_of_its_skill() {
     let vectors = [(&skills[2], 1.0), (&skills[0], 2.0), (&skills[2], 3.0)];
     let mut vectors: Vec<_> = vectors.into_iter().map(|(skill, x)| (skill.id, vec![x, 1.0])).collect();
     vectors.push((SkillId(new_id()), vec![4.0, 1.0]));
-    let learned = LearnedVectors { revision: 5, vectors };
+    let counter_examples = vec![(skills[1].id, vec![5.0, 1.0]), (SkillId(new_id()), vec![6.0, 1.0])];
+    let learned = LearnedVectors { revision: 5, examples: vectors, counter_examples };
     let bare = UserCatalogue::default().update(&changes(3, &skills.each_ref().map(stamp), &skills.each_ref()));
-    let placed = place(&bare.skills, &learned);
+    let places = bare.skills.iter().map(|skill| skill.id).zip(0..).collect();
+    let placed = place(&places, &learned.examples);
     assert_eq!(placed, [(2, [1.0, 1.0].as_slice()), (0, &[2.0, 1.0]), (2, &[3.0, 1.0])]);
     let taught = bare.with_examples(Some(learned));
     assert_eq!((taught.examples.len(), bare.examples.len()), (3, 0));
+    assert_eq!((taught.counter_examples.len(), bare.counter_examples.len()), (1, 0));
     assert!(taught.weight() > bare.weight() && Arc::ptr_eq(&taught.index, &bare.index));
 }
 

@@ -44,6 +44,7 @@ pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, made: Made<'_>) -> Resul
         listed: &listed,
         injected: &injected,
         used: &composed.used,
+        offered: &composed.offered,
         tainted_by: input.tainted_sources(),
         now,
     };

@@ -156,6 +156,9 @@ pub(crate) async fn delete_skill(
 /// Report a use and its outcome
 ///
 /// Counts a use that happened elsewhere, or how a use turned out. Idempotent for skill, session, memory and UTC day.
+///
+/// `outcome: inapplicable` says that the skill was not for the message of the session's current turn. It counts no use, and recall brings
+/// the skill less for messages like it. Idempotent for skill and turn.
 #[utoipa::path(
     operation_id = "report_use",
     tag = "skills",

@@ -12,7 +12,8 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, Write
 
 /// List what a skill has learned
 ///
-/// The messages after which the skill was used, at most 16: messages like them find it. The newest first.
+/// The messages after which the skill was used, at most 16: messages like them find it. Also its counter-examples, at most 16: messages
+/// to which it did not apply, so that messages like them bring it less. The newest first.
 #[utoipa::path(
     operation_id = "list_examples",
     tag = "skills",
@@ -35,7 +36,7 @@ pub(crate) async fn list_examples(
 
 /// Delete one learned message
 ///
-/// The skill is not found by it any more. It can be learned again.
+/// The skill is not found by it any more; or, for a counter-example, is found again. It can be learned again.
 #[utoipa::path(
     operation_id = "delete_example",
     tag = "skills",

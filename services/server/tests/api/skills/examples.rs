@@ -66,7 +66,7 @@ async fn a_use_in_a_turn_teaches_its_message() {
     for name in ["trips", "rides", "tours"] {
         let examples = learned(alice, name, &[ROME]).await;
         let members = crate::answers::members(&examples[0]);
-        assert_eq!(members, ["confirmations", "confirmed_at", "id", "learned_at", "message"]);
+        assert_eq!(members, ["confirmations", "confirmed_at", "counter_example", "id", "learned_at", "message"]);
         assert_eq!(examples[0]["confirmations"], 1);
     }
     // A turn confirms once, the next one again; it is one example all the same.

@@ -28,6 +28,8 @@ pub struct Pruned {
     pub idempotency_keys: u64,
     /// Sums of days of use that are older than 400 days. (What they are sums of leaves by month, see `months`.)
     pub usage_days: u64,
+    /// Counts of offers of days that are older than 400 days.
+    pub offers: u64,
     /// Archived skills past their tenant's retention.
     pub archived_skills: u64,
     /// Files that no version and no archive refers to any more.
@@ -59,6 +61,7 @@ impl Pruned {
         let rows = [
             self.idempotency_keys,
             self.usage_days,
+            self.offers,
             self.jobs,
             self.sessions,
             self.idle_snapshots,
@@ -90,6 +93,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     let mut pruned = Pruned {
         idempotency_keys: count(prune_idempotency_keys(db, now, batch).await),
         usage_days: count(prune_usage_days(db, now, batch).await),
+        offers: count(prune_offers(db, now, batch).await),
         jobs: count(prune_jobs(db, now, batch).await),
         sessions: count(prune_sessions(db, now, batch).await),
         examples: count(prune_examples(db, now, batch).await),
@@ -148,6 +152,18 @@ async fn prune_usage_days(db: &Database, now: DateTime<Utc>, batch: i64) -> Resu
         "-- prune.prune_usage_days
         delete from usage_days where (tenant_id, user_id, day, skill_id, via) in (
             select tenant_id, user_id, day, skill_id, via from usage_days
+            where day < ($1::timestamptz at time zone 'UTC')::date - 400 limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+async fn prune_offers(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_offers
+        delete from skill_offers where (tenant_id, user_id, day, skill_id) in (
+            select tenant_id, user_id, day, skill_id from skill_offers
             where day < ($1::timestamptz at time zone 'UTC')::date - 400 limit $2)",
         now,
         batch
