@@ -11,6 +11,7 @@ mod save;
 mod soul;
 mod submit;
 mod suggest;
+mod used;
 mod view;
 
 use std::pin::Pin;
@@ -92,10 +93,11 @@ type Calling<'a> = Pin<Box<dyn Future<Output = Result<CallToolResult>> + 'a>>;
 
 impl AnyTool {
     /// Every tool, in the order in which they are listed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::of::<suggest::Suggest>(),
         Self::of::<list::List>(),
         Self::of::<view::View>(),
+        Self::of::<used::Used>(),
         Self::of::<save::Save>(),
         Self::of::<patch::Patch>(),
         Self::of::<delete::Delete>(),

@@ -166,6 +166,7 @@ async fn names_that_look_alike_never_get_in() {
             ("skill_view", json!({"name": name})),
             ("skill_view", json!({"name": name, "path": "references/a.md"})),
             ("skill_history", json!({"name": name})),
+            ("skill_used", json!({"name": name, "outcome": "success"})),
             ("skill_delete", json!({"name": name})),
             ("skill_delete", json!({"name": "kept", "absorbed_into": name})),
             ("skill_patch", json!({"name": name, "edits": [{"old_string": "First", "new_string": "x"}]})),

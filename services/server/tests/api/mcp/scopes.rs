@@ -8,7 +8,7 @@ use crate::callers::{Caller, World, skill};
 use crate::signing;
 
 /// What the scope `skills:read` gives, in the order of the list.
-const READING: [&str; 4] = ["skill_suggest", "skill_list", "skill_view", "skill_history"];
+const READING: [&str; 5] = ["skill_suggest", "skill_list", "skill_view", "skill_used", "skill_history"];
 
 /// Alice with these scopes alone.
 fn with_scopes(world: &World, scopes: &str) -> Caller {
@@ -55,7 +55,7 @@ async fn tools_are_described_for_models_and_hosts() {
             tool["title"].is_string() && tool["description"].as_str().is_some_and(|text| text.len() > 100),
             "{name}"
         );
-        let reads = READING.contains(&name) || name == "memory_recall";
+        let reads = READING.contains(&name) && name != "skill_used" || name == "memory_recall";
         // What is left out is so by default: not read-only, destructive, not idempotent.
         let hint = |hint: &str, default: bool| tool["annotations"].get(hint).map_or(default, |h| h.as_bool().unwrap());
         assert_eq!(hint("readOnlyHint", false), reads, "{name}");
@@ -90,6 +90,7 @@ async fn a_reader_sees_and_calls_what_reads() {
     read_only.does("skill_suggest", json!({"context": "p"})).await;
     read_only.does("skill_list", json!({})).await;
     read_only.does("skill_view", json!({"name": "p"})).await;
+    read_only.does("skill_used", json!({"name": "p", "outcome": "success"})).await;
     read_only.does("skill_history", json!({"name": "p"})).await;
     let edits = json!([{"old_string": "First", "new_string": "Last"}]);
     for (tool, arguments) in [
@@ -260,6 +261,9 @@ async fn schemas_say_what_is_taken() {
         ("skill_view", json!({"name": "p"}), true),
         ("skill_view", json!({"name": ""}), false),
         ("skill_view", json!({}), false),
+        ("skill_used", json!({"name": "p", "outcome": "inapplicable"}), true),
+        ("skill_used", json!({"name": "p", "outcome": "perfect"}), false),
+        ("skill_used", json!({"name": "p"}), false),
         ("skill_history", json!({"name": "p", "from": 1, "to": 1}), true),
         ("skill_history", json!({"name": "p", "version": 0}), false),
         ("skill_history", json!({"name": "p", "limit": 300}), false),

@@ -14,7 +14,7 @@ use crate::strangers::{HERS, furnish, inventory, settle};
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone. Statuses, codes of protocol errors, statuses of tools' problems.
-const GOLDEN: [(&str, [&str; 6]); 42] = [
+const GOLDEN: [(&str, [&str; 6]); 43] = [
     ("initialize", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("server/discover", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("ping", ["401", "401", "ok", "ok", "ok", "ok"]),
@@ -29,6 +29,7 @@ const GOLDEN: [(&str, [&str; 6]); 42] = [
     ("skill_list searched", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("skill_view", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_view of a file", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
+    ("skill_used", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_patch", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
     ("skill_delete", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
     ("skill_submit", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
@@ -101,6 +102,7 @@ fn walk(name: &str) -> Vec<Step> {
         call("skill_list searched", "skill_list", json!({"q": "plan"})),
         call("skill_view", "skill_view", json!({"name": name})),
         call("skill_view of a file", "skill_view", json!({"name": name, "path": "references/a.md"})),
+        call("skill_used", "skill_used", json!({"name": name, "outcome": "inapplicable"})),
         call("skill_patch", "skill_patch", json!({"name": name, "edits": edits})),
         call("skill_delete", "skill_delete", json!({"name": name})),
         call("skill_submit", "skill_submit", json!({"name": name, "edits": edits})),

@@ -8,7 +8,7 @@ use crate::sql;
 use crate::talk::{MAIL, Talk, create_described, described, names};
 
 /// A service with the local model; `make test` names its folder.
-pub(crate) fn with_model() -> Option<Service> {
+pub fn with_model() -> Option<Service> {
     let folder = setting("KNOWHOW_TEST_MODEL_DIR");
     if folder.is_none() {
         eprintln!("skipped: KNOWHOW_TEST_MODEL_DIR names no model");
@@ -16,7 +16,7 @@ pub(crate) fn with_model() -> Option<Service> {
     folder.map(|folder| Service::start(&[("KNOWHOW_MODEL_DIR", &folder), ("KNOWHOW_EMBEDDINGS_TIMEOUT_MS", "60000")]))
 }
 
-pub(crate) async fn world(service: &Service, settings: Value) -> World {
+pub async fn world(service: &Service, settings: Value) -> World {
     World::at(service, keeper(), settings).await
 }
 
@@ -25,7 +25,7 @@ async fn explain(who: &Caller, message: &str) -> Value {
 }
 
 /// Until every skill of the tenant has its vector: one without counts as the average, and may come along with any message.
-pub(crate) async fn vectors_made(slug: &str) {
+pub async fn vectors_made(slug: &str) {
     let left = format!(
         "select count(*)::text from skills s join tenants t using (tenant_id)
          where t.slug = '{slug}' and s.starter_id is null and not exists (
@@ -36,7 +36,7 @@ pub(crate) async fn vectors_made(slug: &str) {
 }
 
 /// Until meaning speaks for a skill and small talk is known: vectors and the model's knowledge of it come a moment after.
-pub(crate) async fn ready(who: &Caller, message: &str, best: &str) {
+pub async fn ready(who: &Caller, message: &str, best: &str) {
     poll_async("vectors", async || {
         let why = explain(who, message).await;
         let first = &why["candidates"][0];

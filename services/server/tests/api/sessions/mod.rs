@@ -2,7 +2,7 @@
 
 mod budgets;
 mod conversations;
-mod everyday;
+pub mod everyday;
 mod names;
 mod nudges;
 mod open;

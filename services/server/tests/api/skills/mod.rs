@@ -1,6 +1,7 @@
 //! `/v1/skills`: what is written, read, found, moved and learned.
 
 mod archives;
+mod counter_examples;
 mod delete;
 pub mod examples;
 pub mod exchange;
