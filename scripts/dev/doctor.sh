@@ -9,8 +9,8 @@ program=$(built_program "${RUN_PROFILE:-quick}")
 set -a
 . ./data/pg.env
 set +a
-if [ -z "${KNOWHOW_MODEL_DIR:-}${KNOWHOW_EMBEDDINGS_URL:-}" ] && [ -d data/models/all-MiniLM-L6-v2 ]; then
-    export KNOWHOW_MODEL_DIR=$root/data/models/all-MiniLM-L6-v2
+if [ -z "${KNOWHOW_MODEL_DIR:-}${KNOWHOW_EMBEDDINGS_URL:-}" ] && [ -d data/models/minilm-muse-384 ]; then
+    export KNOWHOW_MODEL_DIR=$root/data/models/minilm-muse-384
 fi
 unset DATABASE_URL TEST_DATABASE_URL
 exec "$program" doctor

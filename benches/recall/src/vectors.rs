@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use knowhow_domain::recall::{Examples, embedded_text, list_chatter};
-use knowhow_encoder::Encoder;
+use knowhow_encoder::{Encoder, Networks, TextKind};
 use sha2::{Digest, Sha256};
 
 use crate::catalogues::World;
@@ -42,17 +42,22 @@ impl Vectors {
     }
 }
 
-/// The first bytes of the SHA-256 of model and text.
+/// A text, and what it is to the model.
+type Text<'a> = (&'a str, TextKind);
+
+/// The first bytes of the SHA-256 of model, kind and text.
 type Key = [u8; 16];
 
 const CHUNK: usize = 256;
 
 /// Reads embeddings from the file, makes those that are missing and adds them to it.
 pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
-    let encoder = Encoder::open(model).with_context(|| model.display().to_string())?;
-    let own = Sha256::digest(fs::read(model.join("model.safetensors"))?);
-    let key_of = |(side, text): (Side, &str)| -> Key {
-        let digest = Sha256::new().chain_update(own).chain_update(side.name()).chain_update(text).finalize();
+    let encoder = Encoder::open(model, Networks::All).with_context(|| model.display().to_string())?;
+    let mut own = Sha256::new_with_prefix(fs::read(model.join("model.safetensors"))?);
+    own.update(encoder.name().unwrap_or_default());
+    let key_of = |(text, kind): Text<'_>| -> Key {
+        let kind = [u8::from(kind == TextKind::Document)];
+        let digest = own.clone().chain_update(kind).chain_update(text).finalize();
         std::array::from_fn(|at| digest[at])
     };
     let skills: Vec<String> =
@@ -60,12 +65,13 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     let uses = corpus.skills.iter().flat_map(|skill| &skill.uses);
     let messages = corpus.coding.iter().chain(&corpus.everyday).chain(corpus.sets.iter().flat_map(|set| &set.messages));
     let messages = messages.map(|message| &message.text);
+    let message = |text| (text, TextKind::Message);
     let chatter: Vec<String> = list_chatter().map(str::to_owned).collect();
     let mut known = read(cache, encoder.dims())?;
     let mut seen = HashSet::new();
-    let said = chatter.iter().chain(messages).chain(uses).map(|text| (Side::Message, text.as_str()));
-    let missing: Vec<(Side, &str)> = said
-        .chain(skills.iter().map(|text| (Side::Skill, text.as_str())))
+    let all = chatter.iter().chain(messages).chain(uses).map(|text| message(text.as_str()));
+    let missing: Vec<Text<'_>> = all
+        .chain(skills.iter().map(|text| (text.as_str(), TextKind::Document)))
         .filter(|text| !known.contains_key(&key_of(*text)) && seen.insert(key_of(*text)))
         .collect();
     for (done, chunk) in missing.chunks(CHUNK).enumerate() {
@@ -78,12 +84,12 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
             known.insert(key_of(*text), vector);
         }
     }
-    let of_skill = |text: &String| known.get(&key_of((Side::Skill, text))).cloned().unwrap_or_default();
-    let find = |text: &String| known.get(&key_of((Side::Message, text))).cloned().unwrap_or_default();
+    let find_as = |text: Text<'_>| known.get(&key_of(text)).cloned().unwrap_or_default();
+    let find = |text: &String| find_as((text, TextKind::Message));
     let of_messages = |messages: &[Message]| messages.iter().map(|message| find(&message.text)).collect();
     let phrases: Vec<Vec<f32>> = chatter.iter().map(find).collect();
     Ok(Vectors {
-        skills: skills.iter().map(of_skill).collect(),
+        skills: skills.iter().map(|text| find_as((text, TextKind::Document))).collect(),
         uses: corpus.skills.iter().map(|skill| skill.uses.iter().map(find).collect()).collect(),
         chatter: Examples::new((0..).zip(&phrases).map(|(at, vector)| (at, vector.as_slice()))),
         phrases,
@@ -93,24 +99,9 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     })
 }
 
-/// What a text is to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Message,
-    Skill,
-}
-
-impl Side {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Skill => "skill",
-        }
-    }
-}
-
-fn encode(encoder: &Encoder, texts: &[(Side, &str)]) -> Vec<Vec<f32>> {
-    let one = |(_, text): &(Side, &str)| encoder.encode(&[encoder.tokens(text)], &mut || ()).pop().unwrap_or_default();
+fn encode(encoder: &Encoder, texts: &[Text<'_>]) -> Vec<Vec<f32>> {
+    let one =
+        |(text, kind): &Text<'_>| encoder.encode(&[encoder.tokens(text, *kind)], &mut || ()).pop().unwrap_or_default();
     cores::share(texts, one)
 }
 

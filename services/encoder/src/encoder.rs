@@ -1,201 +1,150 @@
-//! The model: read once, then shared by all threads.
-
-mod layer;
+//! A model folder: one network, or two whose vectors are joined.
 
 use std::path::Path;
 
-use fearless_simd::{Level, Simd, dispatch};
-
-use crate::attention::Attention;
+use crate::bert::Bert;
 use crate::error::ModelError;
-use crate::linear::{LANES, Linear, shorten};
-use crate::math::{Norm, normalise};
-use crate::settings::{Settings, Shape};
-use crate::tensors::Tensors;
-use crate::wordpiece::WordPiece;
-use layer::Layer;
+use crate::join::{self, Join};
+use crate::language::is_english;
+use crate::muse::Muse;
 
-pub struct Encoder {
-    shape: Shape,
-    max_tokens: usize,
-    tokenizer: WordPiece,
-    words: Vec<i16>,
-    word_scales: Vec<f32>,
-    positions: Vec<f32>,
-    norm: Norm,
-    layers: Vec<Layer>,
-    level: Level,
+/// Folder of the second network within a model folder.
+const MUSE: &str = "muse";
+
+/// What a text is. Vectors of messages are compared with those of documents, and with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextKind {
+    /// What a user says or searches for.
+    Message,
+    /// What is found by it, such as a skill's name and description.
+    Document,
 }
 
-/// A text as the model reads it.
+/// Which networks of a model folder to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Networks {
+    /// All that the folder holds.
+    #[default]
+    All,
+    /// The BERT alone.
+    First,
+}
+
+/// A sentence encoder.
+pub struct Encoder {
+    bert: Bert,
+    vectors: Vectors,
+}
+
+/// How vectors are made.
+enum Vectors {
+    /// As the BERT gives them.
+    Plain,
+    /// Those of all-MiniLM, less the mean of their kind.
+    Centred,
+    /// Those of all-MiniLM and mUSE, joined.
+    Joined(Box<(Muse, Join)>),
+}
+
+/// A text as the networks read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tokens(Vec<u32>);
+pub struct Tokens {
+    ids: Vec<u32>,
+    pieces: Vec<u32>,
+    kind: TextKind,
+}
 
 impl Tokens {
-    /// The ids of its tokens, in their order.
+    /// Returns the ids of its tokens for the BERT. None if the text is not English and another network reads it.
     pub fn ids(&self) -> &[u32] {
-        &self.0
+        &self.ids
     }
-}
 
-/// Intermediate results of one batch.
-struct Scratch {
-    hidden: Vec<f32>,
-    change: Vec<f32>,
-    attended: Vec<f32>,
-    triple: Vec<f32>,
-    inner: Vec<f32>,
-    panel: Vec<f32>,
-    attention: Attention,
-}
-
-/// Texts that the model reads together.
-struct Batch<'a> {
-    texts: &'a [Tokens],
-    scratch: &'a mut Scratch,
-    /// Called before each layer.
-    pause: &'a mut dyn FnMut(),
+    /// Returns the ids of its pieces for mUSE. None if the folder has no mUSE.
+    pub fn pieces(&self) -> &[u32] {
+        &self.pieces
+    }
 }
 
 impl Encoder {
-    /// Reads a model folder: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`.
+    /// Reads a model folder: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`; for a second network
+    /// `muse/weights.safetensors` and `muse/sentencepiece.model`.
     ///
     /// # Errors
-    /// Where a file is missing, damaged, or of a model that is built otherwise.
-    pub fn open(folder: &Path) -> Result<Self, ModelError> {
-        let settings = Settings::read(folder)?;
-        let tokenizer = WordPiece::read(folder, &settings)?;
-        let mut file = Tensors::open(&folder.join("model.safetensors"))?;
-        let Settings { shape, max_tokens, .. } = settings;
-        let width = shape.hidden;
-        let (mut words, mut word_scales) = (Vec::with_capacity(shape.words * width), Vec::with_capacity(shape.words));
-        file.each_row("embeddings.word_embeddings.weight", &[shape.words, width], |row| {
-            word_scales.push(shorten(row, &mut words));
-        })?;
-        let mut positions = file.read("embeddings.position_embeddings.weight", &[shape.positions, width])?;
-        let kinds = file.read("embeddings.token_type_embeddings.weight", &[shape.types, width])?;
-        for position in positions.chunks_exact_mut(width) {
-            for (value, kind) in position.iter_mut().zip(&kinds) {
-                *value += kind;
+    /// If a file is missing, damaged, or of a model that is not supported.
+    pub fn open(folder: &Path, networks: Networks) -> Result<Self, ModelError> {
+        let bert = Bert::open(folder)?;
+        let muse = folder.join(MUSE);
+        let vectors = if networks == Networks::All && muse.exists() {
+            if !bert.is_minilm() {
+                let detail = "only all-MiniLM-L6-v2 can be joined with muse; remove the folder muse to use it alone";
+                return Err(ModelError::unfit(&folder.join("model.safetensors"), detail));
             }
-        }
-        positions.truncate(max_tokens * width);
-        let norm = read_norm(&mut file, "embeddings", &shape)?;
-        let layers =
-            (0..shape.layers).map(|number| Layer::read(&mut file, number, &shape)).collect::<Result<_, _>>()?;
-        let level = Level::new();
-        Ok(Self { shape, max_tokens, tokenizer, words, word_scales, positions, norm, layers, level })
+            Vectors::Joined(Box::new((Muse::open(&muse)?, Join::new())))
+        } else if bert.is_minilm() {
+            Vectors::Centred
+        } else {
+            Vectors::Plain
+        };
+        Ok(Self { bert, vectors })
     }
 
-    /// Numbers of a vector.
+    /// Returns the name of its vectors. `None` if the folder's name is theirs.
+    pub fn name(&self) -> Option<&'static str> {
+        match self.vectors {
+            Vectors::Plain => None,
+            Vectors::Centred => Some("all-MiniLM-L6-v2-centred"),
+            Vectors::Joined(_) => Some("minilm-muse-384"),
+        }
+    }
+
+    /// Returns how many numbers a vector has.
     pub fn dims(&self) -> usize {
-        self.shape.hidden
+        self.bert.dims()
     }
 
-    /// Tokens a text is cut at, the two that frame it included.
+    /// Returns the number of tokens a text is cut at, the two that frame it included.
     pub fn max_tokens(&self) -> usize {
-        self.max_tokens
+        self.bert.max_tokens()
     }
 
-    /// Bytes of a text that are looked at, at most.
+    /// Returns how many bytes of a text are read, at most.
     pub fn max_bytes(&self) -> usize {
-        self.tokenizer.max_bytes()
+        self.bert.max_bytes()
     }
 
-    /// The token ids of a text, framed and cut.
-    pub fn tokens(&self, text: &str) -> Tokens {
-        Tokens(self.tokenizer.ids(text))
-    }
-
-    /// Vectors of length 1 for texts as [`Encoder::tokens`] makes them. Before each layer of the model `pause` is
-    /// called: the place for work that is more urgent.
-    pub fn encode(&self, texts: &[Tokens], pause: &mut dyn FnMut()) -> Vec<Vec<f32>> {
-        if texts.is_empty() {
-            return Vec::new();
-        }
-        let total = texts.iter().map(|text| text.0.len()).sum();
-        let longest = texts.iter().map(|text| text.0.len()).max().unwrap_or(0);
-        let mut scratch = Scratch::new(&self.shape, total, longest);
-        let batch = Batch { texts, scratch: &mut scratch, pause };
-        dispatch!(self.level, simd => self.run(simd, batch));
-        let mut rest = &scratch.hidden[..];
-        texts
-            .iter()
-            .map(|text| {
-                let (rows, after) = rest.split_at(text.0.len() * self.dims());
-                rest = after;
-                mean(rows, self.dims())
-            })
-            .collect()
-    }
-
-    fn run<S: Simd>(&self, simd: S, batch: Batch<'_>) {
-        let Batch { texts, scratch, pause } = batch;
-        self.look_up(texts, &mut scratch.hidden);
-        self.norm.add(&mut scratch.hidden, &scratch.change);
-        for layer in &self.layers {
-            pause();
-            simd.vectorize(
-                #[inline(always)]
-                || layer.attend(simd, texts, scratch),
-            );
-            simd.vectorize(
-                #[inline(always)]
-                || layer.think(simd, scratch),
-            );
-        }
-    }
-
-    /// What each token means by itself and where it stands.
-    fn look_up(&self, texts: &[Tokens], hidden: &mut [f32]) {
-        let width = self.dims();
-        let tokens = texts.iter().flat_map(|text| text.0.iter().enumerate());
-        for (row, (position, &id)) in hidden.chunks_exact_mut(width).zip(tokens) {
-            let id = id as usize;
-            let (word, scale) = (&self.words[id * width..][..width], self.word_scales[id]);
-            let position = &self.positions[position * width..][..width];
-            for ((value, word), position) in row.iter_mut().zip(word).zip(position) {
-                *value = f32::from(*word) * scale + position;
+    /// Returns a text as the networks read it: framed and cut.
+    pub fn tokens(&self, text: &str, kind: TextKind) -> Tokens {
+        let text = &text[..text.floor_char_boundary(self.max_bytes())];
+        match &self.vectors {
+            Vectors::Joined(joined) => {
+                let ids = if is_english(text) { self.bert.tokens(text) } else { Vec::new() };
+                Tokens { ids, pieces: joined.0.tokens(text), kind }
             }
+            Vectors::Plain | Vectors::Centred => Tokens { ids: self.bert.tokens(text), pieces: Vec::new(), kind },
         }
     }
-}
 
-impl Scratch {
-    fn new(shape: &Shape, total: usize, longest: usize) -> Self {
-        let rows = |width: usize| vec![0.0; total * width];
-        Self {
-            hidden: rows(shape.hidden),
-            change: rows(shape.hidden),
-            attended: rows(shape.hidden),
-            triple: rows(3 * shape.hidden),
-            inner: rows(shape.inner),
-            panel: vec![0.0; shape.hidden.max(shape.inner) * LANES],
-            attention: Attention::new(shape.heads, shape.hidden, longest),
-        }
+    /// Returns vectors of length 1 for texts as [`Encoder::tokens`] makes them. Calls `pause` before each layer of the BERT
+    /// and before each text of mUSE, so that more urgent work can run there.
+    pub fn encode(&self, texts: &[Tokens], pause: &mut dyn FnMut()) -> Vec<Vec<f32>> {
+        let read: Vec<&[u32]> = texts.iter().map(Tokens::ids).filter(|ids| !ids.is_empty()).collect();
+        let mut from_bert = self.bert.encode(&read, pause).into_iter();
+        let vectors = texts.iter().map(|text| {
+            let own = if text.ids.is_empty() { None } else { from_bert.next() };
+            match &self.vectors {
+                Vectors::Plain => own.unwrap_or_default(),
+                Vectors::Centred => {
+                    let mut vector = own.unwrap_or_default();
+                    join::centre(&mut vector, text.kind);
+                    vector
+                }
+                Vectors::Joined(joined) => {
+                    pause();
+                    joined.1.join(own, joined.0.encode(&text.pieces), text.kind)
+                }
+            }
+        });
+        vectors.collect()
     }
-}
-
-fn read_linear(file: &mut Tensors, name: &str, shape: [usize; 2]) -> Result<Linear, ModelError> {
-    let weights = file.read(&format!("{name}.weight"), &shape)?;
-    Ok(Linear::pack(&weights, file.read(&format!("{name}.bias"), &shape[..1])?))
-}
-
-fn read_norm(file: &mut Tensors, name: &str, shape: &Shape) -> Result<Norm, ModelError> {
-    Ok(Norm {
-        gain: file.read(&format!("{name}.LayerNorm.weight"), &[shape.hidden])?,
-        offset: file.read(&format!("{name}.LayerNorm.bias"), &[shape.hidden])?,
-        epsilon: shape.epsilon,
-    })
-}
-
-fn mean(rows: &[f32], width: usize) -> Vec<f32> {
-    let mut vector = vec![0.0; width];
-    for row in rows.chunks_exact(width) {
-        for (sum, value) in vector.iter_mut().zip(row) {
-            *sum += value;
-        }
-    }
-    normalise(&mut vector);
-    vector
 }

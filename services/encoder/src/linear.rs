@@ -116,18 +116,29 @@ impl Linear {
         self.inputs * LANES
     }
 
+    /// Returns how many numbers come out.
+    pub(crate) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
     /// Multiplies all rows that go in.
     #[inline(always)]
     pub(crate) fn apply<S: Simd>(&self, simd: S, passing: Passing<'_>) {
         let Passing { input, out, room } = passing;
         let rows = Rows { values: input, stride: self.inputs, count: input.len() / self.inputs };
+        self.apply_rows(simd, rows, RowsMut { values: out, stride: self.outputs }, room);
+    }
+
+    /// Multiplies rows that may overlap: the window of a convolution is one row.
+    #[inline(always)]
+    pub(crate) fn apply_rows<S: Simd>(&self, simd: S, rows: Rows<'_>, out: RowsMut<'_>, room: &mut [f32]) {
         let room = &mut room[..self.room()];
         let columns = self.scale.chunks_exact(LANES).zip(self.bias.chunks_exact(LANES));
         for (number, (short, (scale, bias))) in self.weights.chunks_exact(self.room()).zip(columns).enumerate() {
             for (wide, &short) in room.iter_mut().zip(short) {
                 *wide = f32::from(short);
             }
-            let out = RowsMut { values: &mut out[number * LANES..], stride: self.outputs };
+            let out = RowsMut { values: &mut out.values[number * LANES..], stride: out.stride };
             multiply(simd, rows, Panel { weights: room, scale, bias }, out);
         }
     }

@@ -15,11 +15,17 @@ impl Norm {
     /// Adds rows to rows, then brings each to mean 0 and variance 1, then scales it.
     #[inline(always)]
     pub(crate) fn add(&self, rows: &mut [f32], added: &[f32]) {
+        for (value, more) in rows.iter_mut().zip(added) {
+            *value += more;
+        }
+        self.apply(rows);
+    }
+
+    /// Brings rows to mean 0 and variance 1, then scales them.
+    #[inline(always)]
+    pub(crate) fn apply(&self, rows: &mut [f32]) {
         let width = self.gain.len();
-        for (row, added) in rows.chunks_exact_mut(width).zip(added.chunks_exact(width)) {
-            for (value, more) in row.iter_mut().zip(added) {
-                *value += more;
-            }
+        for row in rows.chunks_exact_mut(width) {
             let mean = sum(row, |value| value) / width as f32;
             for value in row.iter_mut() {
                 *value -= mean;

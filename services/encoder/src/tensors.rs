@@ -73,19 +73,10 @@ impl Tensors {
         shape: &[usize],
         mut take: impl FnMut(&[f32]),
     ) -> Result<(), ModelError> {
+        let bytes = self.find(name, shape, ("F32", 4))?;
         let unfit = |detail: &str| ModelError::unfit(&self.path, format!("tensor {name} {detail}"));
-        let entry = self.entries.get(name).ok_or_else(|| unfit("is missing"))?;
-        if entry.shape != shape || entry.dtype != "F32" {
-            return Err(unfit(&format!("is {} {:?}, must be F32 {shape:?}", entry.dtype, entry.shape)));
-        }
-        let [begin, end] = entry.data_offsets;
-        let bytes = shape.iter().product::<usize>() * 4;
-        if end - begin != bytes as u64 {
-            return Err(unfit(&format!("has {} bytes, must have {bytes}", end - begin)));
-        }
         let width = shape.last().copied().unwrap_or(1);
         let (mut row, mut raw) = (vec![0.0; width], vec![0; width * 4]);
-        self.file.seek(SeekFrom::Start(self.data + begin)).map_err(|error| ModelError::io(&self.path, error))?;
         for _ in 0..bytes / raw.len() {
             self.file.read_exact(&mut raw).map_err(|error| ModelError::io(&self.path, error))?;
             for (number, raw) in row.iter_mut().zip(raw.as_chunks().0) {
@@ -97,5 +88,28 @@ impl Tensors {
             take(&row);
         }
         Ok(())
+    }
+
+    /// The bytes of a tensor of bytes that must have this shape.
+    pub(crate) fn read_bytes(&mut self, name: &str, shape: &[usize]) -> Result<Vec<u8>, ModelError> {
+        let mut bytes = vec![0; self.find(name, shape, ("U8", 1))?];
+        self.file.read_exact(&mut bytes).map_err(|error| ModelError::io(&self.path, error))?;
+        Ok(bytes)
+    }
+
+    /// Goes to the start of a tensor of this shape and type, of so many bytes a number. Returns its length in bytes.
+    fn find(&mut self, name: &str, shape: &[usize], (dtype, size): (&str, usize)) -> Result<usize, ModelError> {
+        let unfit = |detail: &str| ModelError::unfit(&self.path, format!("tensor {name} {detail}"));
+        let entry = self.entries.get(name).ok_or_else(|| unfit("is missing"))?;
+        if entry.shape != shape || entry.dtype != dtype {
+            return Err(unfit(&format!("is {} {:?}, must be {dtype} {shape:?}", entry.dtype, entry.shape)));
+        }
+        let [begin, end] = entry.data_offsets;
+        let bytes = shape.iter().product::<usize>() * size;
+        if end - begin != bytes as u64 {
+            return Err(unfit(&format!("has {} bytes, must have {bytes}", end - begin)));
+        }
+        self.file.seek(SeekFrom::Start(self.data + begin)).map_err(|error| ModelError::io(&self.path, error))?;
+        Ok(bytes)
     }
 }

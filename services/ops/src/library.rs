@@ -13,7 +13,7 @@ use moka::future::Cache;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::embed::embedded_text;
+use crate::embed::{TextKind, embedded_text};
 use crate::starters::{STARTERS, Starter};
 use crate::{App, Asker, Asking, Priority};
 
@@ -155,7 +155,7 @@ async fn embed(app: &App, owner: &Owner) -> Result<()> {
     let texts: Vec<String> = missing.iter().map(|t| embedded_text(&t.name, &t.description, &t.triggers)).collect();
     let digests: Vec<[u8; 32]> = texts.iter().map(|text| manifest::digest(text.as_bytes())).collect();
     let asking = Asking { asker, priority: Priority::Change, deadline: None };
-    let vectors = embedder.embed(texts, asking).await.map_err(Error::from)?;
+    let vectors = embedder.embed(texts, TextKind::Document, asking).await.map_err(Error::from)?;
     let new = |((text, text_digest), embedding): ((&Unembedded, [u8; 32]), Vec<f32>)| NewVector {
         starter: text.starter,
         text_digest,

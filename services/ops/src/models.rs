@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use crate::chat::{ChatError, ChatModel};
-use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings};
+use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings, Networks, TextKind};
 use crate::remote::RemoteSettings;
 use crate::{Asker, Asking, Priority};
 
@@ -25,6 +25,8 @@ const CHANGED_WITHIN: Duration = Duration::from_secs(30);
 pub struct ModelsSettings {
     /// Folder of the model that runs in this process.
     pub folder: Option<PathBuf>,
+    /// Which of the folder's networks are used.
+    pub networks: Networks,
     /// Threads that run it.
     pub threads: usize,
     /// A server of embeddings, and the numbers of its vectors.
@@ -42,7 +44,7 @@ pub struct Models {
     /// The chat model, if one is configured and usable.
     pub chat: Option<Arc<ChatModel>>,
     problem: Option<String>,
-    messages: Cache,
+    recent: Cache,
 }
 
 /// How a model is.
@@ -91,7 +93,8 @@ impl Models {
         if let Some((remote, dims)) = settings.embeddings {
             models.embedder = Some(Arc::new(HttpEmbedder::new(remote, dims)?));
         } else if let Some(folder) = settings.folder {
-            match LocalEmbedder::start(&LocalSettings { folder, threads: settings.threads, queue: QUEUE }) {
+            let ModelsSettings { networks, threads, .. } = settings;
+            match LocalEmbedder::start(&LocalSettings { folder, networks, threads, queue: QUEUE }) {
                 Ok(embedder) => models.embedder = Some(Arc::new(embedder)),
                 Err(error) => models.problem = Some(error.to_string()),
             }
@@ -136,8 +139,20 @@ impl Models {
         text: &str,
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
-        let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
-        self.messages.embed(embedder, text, Asking { asker, priority: Priority::Turn, deadline }).await
+        self.embed(text, TextKind::Message, Asking { asker, priority: Priority::Turn, deadline }).await
+    }
+
+    /// Returns the vector of a text that messages will be compared with, by the deadline. Caches it for a while.
+    ///
+    /// # Errors
+    /// If there is none; the text is then found by its words.
+    pub(crate) async fn embed_document(
+        &self,
+        asker: Asker,
+        text: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Arc<[f32]>, EmbedError> {
+        self.embed(text, TextKind::Document, Asking { asker, priority: Priority::Turn, deadline }).await
     }
 
     /// The vector of what a user has just changed; remembered likewise.
@@ -145,14 +160,18 @@ impl Models {
     /// # Errors
     /// Where there is none within a time in which a job has made it.
     pub(crate) async fn embed_changed(&self, asker: Asker, text: &str) -> Result<Arc<[f32]>, EmbedError> {
-        let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
         let deadline = Some(Instant::now() + CHANGED_WITHIN);
-        self.messages.embed(embedder, text, Asking { asker, priority: Priority::Change, deadline }).await
+        self.embed(text, TextKind::Document, Asking { asker, priority: Priority::Change, deadline }).await
+    }
+
+    async fn embed(&self, text: &str, kind: TextKind, asking: Asking) -> Result<Arc<[f32]>, EmbedError> {
+        let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
+        self.recent.embed(embedder, (text, kind), asking).await
     }
 
     /// The vector of a message that was embedded a while ago, and the model that made it.
     pub(crate) async fn find_message(&self, user: UserId, text: &str) -> Option<(&str, Arc<[f32]>)> {
         let embedder = self.embedder.as_deref()?;
-        Some((embedder.model(), self.messages.find(embedder, user, text).await?))
+        Some((embedder.model(), self.recent.find(embedder, user, text).await?))
     }
 }

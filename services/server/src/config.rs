@@ -139,6 +139,9 @@ pub struct Config {
     pub snapshot_minutes: u32,
     /// Folder of the embeddings model that runs in the service; `make run` fetches one.
     pub model_dir: String,
+    /// Which networks of that folder make the vectors: `default` all of them, `minilm` the BERT alone, which knows English only.
+    /// After a change skills are embedded anew in the background.
+    pub model: String,
     /// Threads that run it; 0 is one for two cores.
     pub embed_threads: usize,
     /// Base URL of an OpenAI-compatible API for embeddings, e.g. `https://api.example.com/v1`; goes before `KNOWHOW_MODEL_DIR`.
@@ -225,6 +228,7 @@ impl Default for Config {
             catalogue_vectors: 5_000,
             snapshot_minutes: 30,
             model_dir: String::new(),
+            model: "default".into(),
             embed_threads: 0,
             embeddings_url: Address::default(),
             embeddings_key: Secret::default(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use knowhow_encoder::{Encoder, ModelError};
+use knowhow_encoder::{Encoder, ModelError, Networks, TextKind};
 
 use crate::{has_model, model_folder};
 
@@ -21,6 +21,17 @@ impl Copy {
         let weights = fs::canonicalize(source.join("model.safetensors")).unwrap();
         std::os::unix::fs::symlink(weights, folder.join("model.safetensors")).unwrap();
         Self(folder)
+    }
+
+    /// With the second network: its words copied, its weights linked.
+    fn with_muse(self) -> Self {
+        self.tap(|folder| {
+            let source = model_folder().join("muse");
+            fs::create_dir(folder.join("muse")).unwrap();
+            fs::copy(source.join("sentencepiece.model"), folder.join("muse/sentencepiece.model")).unwrap();
+            let weights = fs::canonicalize(source.join("weights.safetensors")).unwrap();
+            std::os::unix::fs::symlink(weights, folder.join("muse/weights.safetensors")).unwrap();
+        })
     }
 
     fn with(self, file: &str, content: impl AsRef<[u8]>) -> Self {
@@ -43,7 +54,7 @@ impl Copy {
     }
 
     fn complaint(&self) -> String {
-        let error = Encoder::open(&self.0).err().expect("it must not open");
+        let error = Encoder::open(&self.0, Networks::All).err().expect("it must not open");
         error.to_string()
     }
 }
@@ -66,7 +77,7 @@ fn what_is_missing_is_named() {
     if !has_model() {
         return;
     }
-    let error = Encoder::open(Path::new("/nonexistent/model")).err().unwrap();
+    let error = Encoder::open(Path::new("/nonexistent/model"), Networks::All).err().unwrap();
     assert!(matches!(&error, ModelError::Missing(path) if path.ends_with("model/config.json")), "{error}");
     assert!(
         error
@@ -86,8 +97,8 @@ fn the_words_may_be_in_either_file() {
         return;
     }
     let folder = Copy::new("json-words").without("vocab.txt");
-    let encoder = Encoder::open(&folder.0).unwrap();
-    assert_eq!(encoder.tokens("Hello, world!").ids(), [101, 7592, 1010, 2088, 999, 102]);
+    let encoder = Encoder::open(&folder.0, Networks::All).unwrap();
+    assert_eq!(encoder.tokens("Hello, world!", TextKind::Message).ids(), [101, 7592, 1010, 2088, 999, 102]);
 }
 
 #[test]
@@ -149,4 +160,60 @@ fn damaged_weights_are_refused() {
     endless[place..place + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     let found = Copy::new("nan").with("model.safetensors", endless).complaint();
     assert!(found.contains("holds values that are no numbers"), "{found}");
+}
+
+#[test]
+fn the_networks_of_a_folder_decide_on_the_name_of_its_vectors() {
+    if !has_model() {
+        return;
+    }
+    let name = |folder: &Copy, networks| Encoder::open(&folder.0, networks).unwrap().name();
+    let minilm = Copy::new("minilm-alone");
+    assert_eq!(name(&minilm, Networks::All), Some("all-MiniLM-L6-v2-centred"));
+    let both = Copy::new("both").with_muse();
+    assert_eq!(name(&both, Networks::All), Some("minilm-muse-384"));
+    assert_eq!(name(&both, Networks::First), Some("all-MiniLM-L6-v2-centred"));
+}
+
+#[test]
+fn a_model_that_was_trained_on_has_vectors_of_its_own() {
+    if !has_model() {
+        return;
+    }
+    let mut weights = fs::read(model_folder().join("model.safetensors")).unwrap();
+    let (header, _) = weights.split_at(8 + u64::from_le_bytes(*weights.first_chunk().unwrap()) as usize);
+    let table: serde_json::Value = serde_json::from_slice(&header[8..]).unwrap();
+    let offsets = &table["encoder.layer.5.output.dense.weight"]["data_offsets"];
+    let at = header.len() + offsets[0].as_u64().unwrap() as usize;
+    weights[at..at + 4].copy_from_slice(&0.5_f32.to_le_bytes());
+    let folder = Copy::new("other-weights").with("model.safetensors", weights);
+    let encoder = Encoder::open(&folder.0, Networks::All).unwrap();
+    assert_eq!(encoder.name(), None);
+    let vector = |kind| encoder.encode(&[encoder.tokens("the same vector for both", kind)], &mut || ());
+    assert_eq!(vector(TextKind::Message), vector(TextKind::Document));
+    let found = folder.with_muse().complaint();
+    assert!(found.contains("only all-MiniLM-L6-v2 can be joined with muse"), "{found}");
+}
+
+#[test]
+fn a_damaged_second_network_is_refused() {
+    if !has_model() {
+        return;
+    }
+    let cases: [(&str, Option<&[u8]>, &str); 5] = [
+        ("weights.safetensors", None, "/muse/weights.safetensors is missing"),
+        ("weights.safetensors", Some(b"short"), "cut short"),
+        ("weights.safetensors", Some(b"\x02\0\0\0\0\0\0\0{}"), "tensor eps is missing"),
+        ("sentencepiece.model", None, "/muse/sentencepiece.model is missing"),
+        ("sentencepiece.model", Some(b"\xff\xff\xff"), "cut short or no SentencePiece model"),
+    ];
+    for (number, (file, content, complaint)) in cases.into_iter().enumerate() {
+        let folder = Copy::new(&format!("muse-{number}")).with_muse().without(&format!("muse/{file}"));
+        let folder = match content {
+            Some(content) => folder.tap(|folder| fs::write(folder.join("muse").join(file), content).unwrap()),
+            None => folder,
+        };
+        let found = folder.complaint();
+        assert!(found.contains(complaint), "{complaint}: {found}");
+    }
 }

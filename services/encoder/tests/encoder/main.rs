@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod folders;
+mod joined;
 mod tokens;
 mod vectors;
 
@@ -10,11 +11,17 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use knowhow_encoder::Encoder;
+use knowhow_encoder::{Encoder, ModelError, Networks};
 
-/// all-MiniLM-L6-v2, read once.
-static ENCODER: LazyLock<Encoder> =
-    LazyLock::new(|| Encoder::open(&model_folder()).unwrap_or_else(|error| panic!("KNOWHOW_TEST_MODEL_DIR: {error}")));
+/// all-MiniLM-L6-v2 alone, read once.
+static ENCODER: LazyLock<Encoder> = LazyLock::new(|| open(Networks::First));
+/// Both networks.
+static JOINED: LazyLock<Encoder> = LazyLock::new(|| open(Networks::All));
+
+fn open(networks: Networks) -> Encoder {
+    let opened: Result<Encoder, ModelError> = Encoder::open(&model_folder(), networks);
+    opened.unwrap_or_else(|error| panic!("KNOWHOW_TEST_MODEL_DIR: {error}"))
+}
 
 fn model_folder() -> PathBuf {
     named_folder().unwrap()

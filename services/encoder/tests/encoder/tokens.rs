@@ -1,5 +1,6 @@
 //! Token ids beside those of the reference tokenizer.
 
+use knowhow_encoder::TextKind;
 use serde_json::Value;
 
 use crate::{ENCODER, has_model};
@@ -15,7 +16,7 @@ fn ids_are_those_of_the_reference_tokenizer() {
         return;
     }
     for (text, ids) in reference() {
-        assert_eq!(ENCODER.tokens(&text).ids(), ids, "{text:?}");
+        assert_eq!(ENCODER.tokens(&text, TextKind::Message).ids(), ids, "{text:?}");
     }
 }
 
@@ -24,7 +25,7 @@ fn names_of_special_tokens_are_plain_text() {
     if !has_model() {
         return;
     }
-    let ids = ENCODER.tokens("[SEP] a [CLS]").ids().to_vec();
+    let ids = ENCODER.tokens("[SEP] a [CLS]", TextKind::Message).ids().to_vec();
     assert_eq!((ids[0], ids[ids.len() - 1]), (101, 102));
     assert!(ids[1..ids.len() - 1].iter().all(|&id| id != 101 && id != 102), "{ids:?}");
 }
@@ -37,14 +38,14 @@ fn long_texts_are_cut_at_the_limit() {
     let limit = ENCODER.max_tokens();
     assert_eq!(limit, 256);
     for text in ["word ".repeat(300), "word ".repeat(254), "a.".repeat(500_000), "\u{1f600}".repeat(300_000)] {
-        let tokens = ENCODER.tokens(&text);
+        let tokens = ENCODER.tokens(&text, TextKind::Message);
         assert!(tokens.ids().len() <= limit && tokens.ids().last() == Some(&102));
     }
-    assert_eq!(ENCODER.tokens(&"word ".repeat(253)).ids().len(), 255);
-    assert_eq!(ENCODER.tokens(&"word ".repeat(255)).ids().len(), 256);
+    assert_eq!(ENCODER.tokens(&"word ".repeat(253), TextKind::Message).ids().len(), 255);
+    assert_eq!(ENCODER.tokens(&"word ".repeat(255), TextKind::Message).ids().len(), 256);
     // Beyond the window that is looked at: a word without end, and nothing but space.
-    assert_eq!(ENCODER.tokens(&"a".repeat(1_000_000)).ids(), [101, 100, 102]);
-    assert_eq!(ENCODER.tokens(&" ".repeat(1_000_000)).ids(), [101, 102]);
+    assert_eq!(ENCODER.tokens(&"a".repeat(1_000_000), TextKind::Message).ids(), [101, 100, 102]);
+    assert_eq!(ENCODER.tokens(&" ".repeat(1_000_000), TextKind::Message).ids(), [101, 102]);
 }
 
 #[test]
@@ -52,6 +53,6 @@ fn a_word_of_more_than_a_hundred_characters_is_unknown() {
     if !has_model() {
         return;
     }
-    assert_eq!(ENCODER.tokens(&"a".repeat(101)).ids(), [101, 100, 102]);
-    assert_ne!(ENCODER.tokens(&"a".repeat(100)).ids(), [101, 100, 102]);
+    assert_eq!(ENCODER.tokens(&"a".repeat(101), TextKind::Message).ids(), [101, 100, 102]);
+    assert_ne!(ENCODER.tokens(&"a".repeat(100), TextKind::Message).ids(), [101, 100, 102]);
 }

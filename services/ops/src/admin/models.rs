@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use crate::chat::{ChatLimits, Prompt};
+use crate::embed::TextKind;
 use crate::{Asker, Asking, Ctx, ModelState, Models, Priority};
 
 /// Longest wait for the answer of a model that is asked whether it is there.
@@ -95,7 +96,7 @@ impl ModelHealth {
 async fn ask_embedder(models: &Models) -> Asked {
     let (embedder, since) = (models.embedder.as_ref()?, Instant::now());
     let asking = Asking { asker: Asker::HOUSE, priority: Priority::Change, deadline: Some(since + PATIENCE) };
-    let asked = embedder.embed(vec!["Is anybody there?".to_owned()], asking).await;
+    let asked = embedder.embed(vec!["Is anybody there?".to_owned()], TextKind::Message, asking).await;
     Some(asked.map(|_| since.elapsed()).map_err(|error| error.to_string()))
 }
 

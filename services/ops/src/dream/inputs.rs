@@ -8,6 +8,7 @@ use knowhow_domain::dream::{MOST_REQUESTS, MOST_SKILLS, Overlap, Pass};
 use knowhow_store::dreams::{self, DreamSession, DreamSkill, Span, Talks};
 use knowhow_store::examples;
 
+use crate::embed::TextKind;
 use crate::{Asking, Ctx, Priority};
 
 /// How far back conversations are looked at.
@@ -78,7 +79,7 @@ async fn embed(ctx: &Ctx, sessions: &mut [DreamSession], priority: Priority) -> 
     let mut lacking: Vec<&mut DreamSession> = sessions.iter_mut().filter(|session| session.vector.is_none()).collect();
     for batch in lacking.chunks_mut(BATCH) {
         let texts = batch.iter().map(|session| session.first_message.clone()).collect();
-        let made = match embedder.embed(texts, asking).await {
+        let made = match embedder.embed(texts, TextKind::Message, asking).await {
             Ok(made) => made,
             Err(error) => {
                 tracing::warn!(%error, "first messages were not embedded; a dream finds no gaps in them");

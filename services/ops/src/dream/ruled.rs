@@ -19,6 +19,7 @@ use super::compose::Composed;
 use super::inputs::Inputs;
 use super::question::Question;
 use super::run::book;
+use crate::embed::TextKind;
 use crate::review::{self, Reviewer};
 use crate::{Asking, Ctx, Priority, compute};
 
@@ -110,7 +111,8 @@ async fn find_closest(ctx: &Ctx, texts: Vec<(usize, String)>, priority: Priority
     let mut closest = HashMap::new();
     let Some(embedder) = ctx.app.models.embedder.as_deref().filter(|_| !texts.is_empty()) else { return Ok(closest) };
     let (places, texts): (Vec<usize>, Vec<String>) = texts.into_iter().unzip();
-    let made = embedder.embed(texts, Asking::of_job(&ctx.principal, priority)?).await.unwrap_or_default();
+    let asking = Asking::of_job(&ctx.principal, priority)?;
+    let made = embedder.embed(texts, TextKind::Document, asking).await.unwrap_or_default();
     for (place, embedding) in places.into_iter().zip(&made) {
         let close_to = CloseTo { own: SkillId::FIRST, model: embedder.model(), embedding, least: 0.5, most: 1 };
         let found = skills::list_close(&ctx.app.db, &ctx.principal, close_to).await?;

@@ -8,7 +8,7 @@ use knowhow_store::Places;
 use knowhow_telemetry::metrics::Model;
 
 use super::wire::{EmbedRequest, read_answer};
-use super::{EmbedError, Embedder, Vectors};
+use super::{EmbedError, Embedder, TextKind, Vectors};
 use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 use crate::{Asker, Asking, Priority};
 
@@ -116,7 +116,8 @@ impl Embedder for HttpEmbedder {
         self.remote.is_paused()
     }
 
-    fn embed(&self, texts: Vec<String>, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
+    /// Servers are not told the kind: OpenAI's API has no word for it.
+    fn embed(&self, texts: Vec<String>, _: TextKind, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
         Box::pin(within(asking.deadline, EmbedError::Late, self.run(texts, asking.asker, asking.priority)))
     }
 }

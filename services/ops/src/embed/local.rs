@@ -1,7 +1,7 @@
 //! The model in this process, on threads of its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
@@ -11,15 +11,17 @@ use knowhow_encoder::Encoder;
 use knowhow_telemetry::metrics::{self, Asked, Model};
 
 use super::queue::{Batch, Queue, QueuedText};
-use super::{EmbedError, Embedder, Vectors};
+use super::{EmbedError, Embedder, Networks, TextKind, Vectors};
 use crate::remote::within;
 use crate::{Asker, Asking, Priority};
 
 /// How to run the model.
 #[derive(Debug, Clone)]
 pub struct LocalSettings {
-    /// Folder of the model; its name is the model's.
+    /// Folder of the model.
     pub folder: PathBuf,
+    /// Which of its networks are used.
+    pub networks: Networks,
     /// Threads that run it; each takes a core while there is work.
     pub threads: usize,
     /// Texts that may wait, of each priority.
@@ -40,9 +42,8 @@ impl LocalEmbedder {
     /// # Errors
     /// Where the folder is no model that can be used, or no thread can be started.
     pub fn start(settings: &LocalSettings) -> Result<Self, EmbedError> {
-        let encoder = Arc::new(Encoder::open(&settings.folder)?);
-        let folder = settings.folder.canonicalize().unwrap_or_else(|_| settings.folder.clone());
-        let model = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let encoder = Arc::new(Encoder::open(&settings.folder, settings.networks)?);
+        let model = encoder.name().map_or_else(|| folder_name(&settings.folder), str::to_owned);
         let embedder = Self {
             model,
             encoder,
@@ -62,7 +63,7 @@ impl LocalEmbedder {
     fn learn_chatter(&self) -> Result<(), EmbedError> {
         let texts = list_chatter().map(str::to_owned).collect();
         let asking = Asking { asker: Asker::HOUSE, priority: Priority::Turn, deadline: None };
-        let Ok(waiting) = self.queue.push(texts, asking) else { return Ok(()) };
+        let Ok(waiting) = self.queue.push(texts, TextKind::Message, asking) else { return Ok(()) };
         let chatter = self.chatter.clone();
         let wait = move || {
             if let Ok(Ok(vectors)) = waiting.blocking_recv() {
@@ -71,6 +72,12 @@ impl LocalEmbedder {
         };
         start_thread("embed-chatter".to_owned(), wait)
     }
+}
+
+/// Returns the name of the folder itself, if the path is a link to it.
+fn folder_name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn start_thread(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), EmbedError> {
@@ -93,7 +100,12 @@ impl Embedder for LocalEmbedder {
         self.chatter.get()
     }
 
-    fn embed(&self, mut texts: Vec<String>, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
+    fn embed(
+        &self,
+        mut texts: Vec<String>,
+        kind: TextKind,
+        asking: Asking,
+    ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
         if texts.is_empty() {
             return Box::pin(async { Ok(Vectors::new()) });
         }
@@ -101,7 +113,7 @@ impl Embedder for LocalEmbedder {
             text.truncate(text.floor_char_boundary(self.encoder.max_bytes()));
             text.shrink_to_fit();
         }
-        let waiting = self.queue.push(texts, asking);
+        let waiting = self.queue.push(texts, kind, asking);
         Box::pin(async move {
             let request = metrics::asking(Model::Embeddings);
             let answered = async { waiting?.await.unwrap_or(Err(EmbedError::Stopped)) };
@@ -147,7 +159,7 @@ fn run_in_turn(encoder: &Encoder, queue: &Queue, mut batch: Batch) {
 /// A defect in the model's arithmetic costs this batch, not the thread.
 fn run(encoder: &Encoder, tasks: Vec<QueuedText>, pause: &mut dyn FnMut()) {
     let vectors = catch_unwind(AssertUnwindSafe(|| {
-        let tokens: Vec<_> = tasks.iter().map(|task| encoder.tokens(&task.text)).collect();
+        let tokens: Vec<_> = tasks.iter().map(|task| encoder.tokens(&task.text, task.kind)).collect();
         encoder.encode(&tokens, pause)
     }));
     match vectors {

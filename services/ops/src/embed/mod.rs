@@ -11,13 +11,14 @@ mod tests;
 mod wire;
 
 use futures_util::future::BoxFuture;
-use knowhow_domain::recall::Examples;
+use knowhow_domain::recall::{EmbeddedKind, Examples};
 
 use crate::Asking;
 pub(crate) use cache::Cache;
 pub use error::EmbedError;
 pub use http::HttpEmbedder;
 pub use knowhow_domain::recall::embedded_text;
+pub use knowhow_encoder::{Networks, TextKind};
 pub use local::{LocalEmbedder, LocalSettings};
 
 /// One vector of length 1 for each text, in their order.
@@ -41,8 +42,16 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    /// The vectors of texts, or `Late` at the deadline. Texts that are longer than the model reads are cut.
+    /// The vectors of texts of one kind, or `Late` at the deadline. Texts that are longer than the model reads are cut.
     ///
     /// The work may begin at the call, before the first poll; dropping the future calls it off.
-    fn embed(&self, texts: Vec<String>, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>>;
+    fn embed(&self, texts: Vec<String>, kind: TextKind, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>>;
+}
+
+/// Returns what the stored texts of a kind are to the model: examples are messages.
+pub(crate) fn text_kind(of: EmbeddedKind) -> TextKind {
+    match of {
+        EmbeddedKind::Skill | EmbeddedKind::Memory => TextKind::Document,
+        EmbeddedKind::Example => TextKind::Message,
+    }
 }

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use self::ordered::Order;
 pub(super) use self::ordered::{QueuedText, Reply};
 use self::pace::Pace;
-use super::EmbedError;
 use super::lane::{Lane, Mark};
+use super::{EmbedError, TextKind};
 use crate::{Asker, Asking, Priority};
 
 /// A batch ends once it has that many bytes of text. Larger ones are no faster, and everybody in them waits longer.
@@ -74,7 +74,7 @@ impl Queue {
     }
 
     /// Puts texts in line, all or none.
-    pub(super) fn push(&self, texts: Vec<String>, asking: Asking) -> Result<Reply, EmbedError> {
+    pub(super) fn push(&self, texts: Vec<String>, kind: TextKind, asking: Asking) -> Result<Reply, EmbedError> {
         let Asking { asker, priority, deadline } = asking;
         let count = texts.len();
         if count > self.limit {
@@ -99,7 +99,7 @@ impl Queue {
         let order = Order { vectors: vec![Vec::new(); count], left: count, deadline, reply: Some(reply) };
         let order = Arc::new(Mutex::new(order));
         for (place, text) in texts.into_iter().enumerate() {
-            lane.push(QueuedText { text, asker, place, order: order.clone() });
+            lane.push(QueuedText { text, kind, asker, place, order: order.clone() });
         }
         drop(lanes);
         self.news.notify_all();

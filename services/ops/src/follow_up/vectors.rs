@@ -4,7 +4,7 @@ use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Error, Result, SkillId};
 use knowhow_store::embeddings::{self, Made, Pending, Vectors};
 
-use crate::embed::{EmbedError, Embedder};
+use crate::embed::{EmbedError, Embedder, text_kind};
 use crate::recall::{SkillChanged, hand_in};
 use crate::{Asker, Asking, Ctx};
 
@@ -39,16 +39,17 @@ pub(crate) async fn put(ctx: &Ctx, kind: EmbeddedKind, vectors: Vec<Made>) -> Re
 /// The vectors of texts. One that the model refuses for good is left out: what it says stays findable by its words.
 pub(crate) async fn embed_what_can_be(
     embedder: &dyn Embedder,
+    kind: EmbeddedKind,
     pending: &[Pending],
     asking: Asking,
 ) -> Result<Vec<Made>> {
-    match embed(embedder, pending.to_vec(), asking).await {
+    match embed(embedder, kind, pending.to_vec(), asking).await {
         Err(error) if !error.is_transient() => {}
         made => return made.map_err(Error::from),
     }
     let mut made = Vec::new();
     for text in pending {
-        match embed(embedder, vec![text.clone()], asking).await {
+        match embed(embedder, kind, vec![text.clone()], asking).await {
             Err(error) if !error.is_transient() => tracing::warn!(%error, "a text was not embedded"),
             vectors => made.extend(vectors?),
         }
@@ -59,11 +60,12 @@ pub(crate) async fn embed_what_can_be(
 /// The vectors of texts, all or none.
 pub(crate) async fn embed(
     embedder: &dyn Embedder,
+    kind: EmbeddedKind,
     pending: Vec<Pending>,
     asking: Asking,
 ) -> Result<Vec<Made>, EmbedError> {
     let texts = pending.iter().map(|pending| pending.text.clone()).collect();
-    let vectors = embedder.embed(texts, asking).await?;
+    let vectors = embedder.embed(texts, text_kind(kind), asking).await?;
     Ok(pending.into_iter().zip(vectors).collect())
 }
 

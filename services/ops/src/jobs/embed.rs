@@ -37,13 +37,13 @@ impl UserJob for EmbedSkill {
         let Some(asked) = embeddings::find_pending(&ctx.app.db, &ctx.principal, model, skill).await? else {
             return Ok(());
         };
-        let mut made = embed(embedder, vec![asked], asking).await.map_err(refusal)?;
+        let mut made = embed(embedder, EmbeddedKind::Skill, vec![asked], asking).await.map_err(refusal)?;
         if priority == Priority::Background {
             let page = Page { model, after: skill.0, limit: OTHERS };
             let others = embeddings::list_pending(&ctx.app.db, &ctx.principal, EmbeddedKind::Skill, page).await?;
             for chunk in others.chunks(CHUNK) {
                 // Each of them has a job of its own.
-                let Ok(vectors) = embed_what_can_be(embedder, chunk, asking).await else { break };
+                let Ok(vectors) = embed_what_can_be(embedder, EmbeddedKind::Skill, chunk, asking).await else { break };
                 made.extend(vectors);
             }
         }
@@ -108,7 +108,7 @@ async fn embed_all(ctx: &Ctx, kind: EmbeddedKind, priority: Priority) -> JobResu
         let pending = embeddings::list_pending(&ctx.app.db, &ctx.principal, kind, page).await?;
         let Some(last) = pending.last() else { return Ok(()) };
         after = last.id;
-        put(ctx, kind, embed_what_can_be(embedder, &pending, asking).await?).await?;
+        put(ctx, kind, embed_what_can_be(embedder, kind, &pending, asking).await?).await?;
     }
 }
 

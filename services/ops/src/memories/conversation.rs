@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::save::WAIT;
 use crate::Ctx;
 use crate::graph::{Named, NamedSkills, link_memory, named_skills};
-use crate::recall::embed;
+use crate::recall::embed_document;
 
 /// As that of a memory whose writer says nothing else.
 const IMPORTANCE: f32 = 0.5;
@@ -28,8 +28,8 @@ pub(crate) async fn remember_conversation(ctx: &Ctx, session: SessionId, summary
     let deadline = Instant::now() + WAIT;
     let topics: Vec<_> = list_topics(summary).collect();
     let named = named_skills(ctx, &content, &topics, deadline);
-    let (embedding, named) = tokio::join!(embed(ctx, &content, Some(deadline)), named);
-    let ((embedding, _), NamedSkills { names, may_name }) = (embedding?, named?);
+    let (embedding, named) = tokio::join!(embed_document(ctx, &content, Some(deadline)), named);
+    let (embedding, NamedSkills { names, may_name }) = (embedding?, named?);
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let key = session.to_string();
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.of_conversation").await?;

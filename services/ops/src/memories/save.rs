@@ -58,9 +58,9 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
     check(input)?;
     let mut entities = check_entities(&input.entities)?;
     let deadline = Instant::now() + WAIT;
-    let embedding = crate::recall::embed(ctx, &input.content, Some(deadline));
+    let embedding = crate::recall::embed_document(ctx, &input.content, Some(deadline));
     let (embedding, skills) = tokio::join!(embedding, named_skills(ctx, &input.content, &entities, deadline));
-    let ((embedding, _), NamedSkills { names, may_name }) = (embedding?, skills?);
+    let (embedding, NamedSkills { names, may_name }) = (embedding?, skills?);
     entities.extend(names.into_iter().map(|name| (EntityKind::Skill, name)));
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let named = ctx.call.named(input.session.as_deref());

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::UserCatalogue;
 use crate::dear::{self, Line};
+use crate::embed::EmbedError;
 use crate::{App, Asker, Ctx, compute};
 
 /// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at
@@ -60,13 +61,21 @@ pub(crate) async fn embed(ctx: &Ctx, message: &str, deadline: Option<Instant>) -
     if ctx.app.models.embedder.is_none() {
         return Ok((None, false));
     }
-    Ok(match ctx.app.models.embed_message(Asker::of(&ctx.principal)?, message, deadline).await {
-        Ok(embedding) => (Some(embedding), false),
-        Err(error) => {
-            tracing::debug!(%error, "a message goes without its vector");
-            (None, true)
-        }
-    })
+    let made = made_in_time(ctx.app.models.embed_message(Asker::of(&ctx.principal)?, message, deadline).await);
+    let is_late = made.is_none();
+    Ok((made, is_late))
+}
+
+/// Returns the vector of a text that messages will be compared with, if there is one by the deadline.
+pub(crate) async fn embed_document(ctx: &Ctx, text: &str, deadline: Option<Instant>) -> Result<Option<Arc<[f32]>>> {
+    if ctx.app.models.embedder.is_none() {
+        return Ok(None);
+    }
+    Ok(made_in_time(ctx.app.models.embed_document(Asker::of(&ctx.principal)?, text, deadline).await))
+}
+
+fn made_in_time(made: std::result::Result<Arc<[f32]>, EmbedError>) -> Option<Arc<[f32]>> {
+    made.inspect_err(|error| tracing::debug!(%error, "a text goes without its vector")).ok()
 }
 
 /// Looks for a message in a catalogue.

@@ -33,7 +33,7 @@ pub use together::{Recall, RecalledItem, RecalledItems, RecalledKind, recall};
 pub(crate) use catalogue::{KnownSkill, UserCatalogue};
 pub(crate) use catalogues::{catalogue_at_hand, catalogue_now};
 pub(crate) use conversations::Conversations;
-pub(crate) use find::{Query, Recalled, embed, find_in, is_dear};
+pub(crate) use find::{Query, Recalled, embed, embed_document, find_in, is_dear};
 pub(crate) use handed::{SkillChanged, hand_in, row_of};
 pub(crate) use search::{SearchedSkill, list_found, rank, reason, search_skills, search_skills_in};
 pub(crate) use source::{Asked, Found, Source};

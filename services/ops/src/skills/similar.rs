@@ -9,7 +9,7 @@ use knowhow_store::skills::{self, CloseTo};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Similar, Skill};
-use crate::recall::{UserCatalogue, embed};
+use crate::recall::{UserCatalogue, embed_document};
 use crate::{Ctx, compute};
 
 /// Most that are named.
@@ -35,14 +35,14 @@ async fn look_for(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Result<Vec<Sim
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
     let deadline = Instant::now() + WAIT;
     if ctx.app.catalogues.has(ctx) {
-        let embedding = embed(ctx, &text, Some(deadline));
+        let embedding = embed_document(ctx, &text, Some(deadline));
         let catalogue = timeout(WAIT, ctx.app.catalogues.get_beside(ctx, made));
         let (embedding, catalogue) = tokio::join!(embedding, catalogue);
-        let ((embedding, _), Ok(catalogue)) = (embedding?, catalogue) else { return Ok(Vec::new()) };
+        let (embedding, Ok(catalogue)) = (embedding?, catalogue) else { return Ok(Vec::new()) };
         return compare(ctx, skill, catalogue?, embedding).await;
     }
     // To read all of a user's texts for one comparison would cost more than the save.
-    let (embedding, _) = embed(ctx, &text, Some(deadline)).await?;
+    let embedding = embed_document(ctx, &text, Some(deadline)).await?;
     if let Some(close) = compare_in_database(ctx, skill, embedding.as_deref()).await? {
         return Ok(close);
     }

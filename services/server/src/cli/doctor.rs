@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use knowhow_ops::admin::{UnderKeys, count_under_keys};
 use knowhow_ops::chat::{ChatLimits, Prompt};
+use knowhow_ops::embed::TextKind;
 use knowhow_ops::{Asker, Asking, Models, Priority};
 use knowhow_store::{Database, DatabaseConfig, boot, explain, issuers, queue, replica};
 use tokio::time::Instant;
@@ -140,7 +141,7 @@ async fn examine(models: &Models) -> Result<Vec<String>> {
         print::line(format!("embeddings: {}, {} numbers", embedder.model(), embedder.dims()))?;
         let deadline = Some(Instant::now() + PATIENCE);
         let asking = Asking { asker: Asker::HOUSE, priority: Priority::Turn, deadline };
-        let asked = embedder.embed(vec!["Is anybody there?".to_owned()], asking).await;
+        let asked = embedder.embed(vec!["Is anybody there?".to_owned()], TextKind::Message, asking).await;
         findings.extend(asked.err().map(|error| error.to_string()));
     } else {
         print::line("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)")?;

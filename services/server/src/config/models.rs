@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use knowhow_ops::embed::Networks;
 use knowhow_ops::{ModelsSettings, RemoteSettings};
 
 use super::Config;
@@ -46,10 +47,22 @@ impl Config {
         let half = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
         Ok(ModelsSettings {
             folder: (!self.model_dir.is_empty()).then(|| self.model_dir.clone().into()),
+            networks: self.networks()?,
             threads: if self.embed_threads == 0 { half } else { self.embed_threads },
             embeddings: embeddings.map(|server| (server, self.embeddings_dimensions)),
             chat: chat.settings()?,
         })
+    }
+}
+
+impl Config {
+    /// Which networks of the model's folder are used.
+    fn networks(&self) -> Result<Networks> {
+        match self.model.as_str() {
+            "default" => Ok(Networks::All),
+            "minilm" => Ok(Networks::First),
+            other => bail!("KNOWHOW_MODEL must be `default` or `minilm`, not {other:?}"),
+        }
     }
 }
 

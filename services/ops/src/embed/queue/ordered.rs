@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::lock;
 use crate::Asker;
-use crate::embed::{EmbedError, Vectors};
+use crate::embed::{EmbedError, TextKind, Vectors};
 
 /// The vectors of an order, or why there are none. Dropped, the embedder gave up.
 pub(in crate::embed) type Reply = oneshot::Receiver<Result<Vectors, EmbedError>>;
@@ -15,6 +15,7 @@ pub(in crate::embed) type Reply = oneshot::Receiver<Result<Vectors, EmbedError>>
 /// One text and where its vector goes.
 pub(in crate::embed) struct QueuedText {
     pub(in crate::embed) text: String,
+    pub(in crate::embed) kind: TextKind,
     pub(in crate::embed) asker: Asker,
     pub(super) place: usize,
     pub(super) order: Arc<Mutex<Order>>,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::asking;
 use crate::Asker;
 use crate::Priority::{Background, Turn};
-use crate::embed::{EmbedError, Embedder, HttpEmbedder, Vectors};
+use crate::embed::{EmbedError, Embedder, HttpEmbedder, TextKind, Vectors};
 use crate::remote::{RemoteError, RemoteSettings, tests::settings};
 
 const DIMS: usize = 4;
@@ -21,7 +21,9 @@ fn embedder(fake: &FakeServer) -> HttpEmbedder {
 }
 
 async fn embed(embedder: &HttpEmbedder, texts: &[&str]) -> Result<Vectors, EmbedError> {
-    embedder.embed(texts.iter().map(|&text| text.to_owned()).collect(), asking(Asker::HOUSE, Turn, None)).await
+    embedder
+        .embed(texts.iter().map(|&text| text.to_owned()).collect(), TextKind::Message, asking(Asker::HOUSE, Turn, None))
+        .await
 }
 
 #[tokio::test]
@@ -31,7 +33,7 @@ async fn texts_go_in_batches_and_vectors_come_back_in_order() {
     assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny@4", DIMS, false));
     let long = "é".repeat(1500);
     let texts: Vec<String> = (0..40).map(|length| "x".repeat(length)).chain([long]).collect();
-    let vectors = embedder.embed(texts, asking(Asker::HOUSE, Background, None)).await.unwrap();
+    let vectors = embedder.embed(texts, TextKind::Message, asking(Asker::HOUSE, Background, None)).await.unwrap();
     let lengths: Vec<usize> = vectors.iter().map(|vector| (vector[0] / vector[1]).round() as usize).collect();
     assert_eq!(lengths, [1].into_iter().chain(1..40).chain([2000]).collect::<Vec<_>>());
     assert!(vectors.iter().all(|vector| (vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
@@ -136,7 +138,10 @@ async fn a_deadline_ends_it_whatever_the_server_does() {
     let patient = RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) };
     let embedder = HttpEmbedder::new(patient, DIMS).unwrap();
     let deadline = Instant::now() + Duration::from_millis(50);
-    let error = embedder.embed(vec!["a".to_owned()], asking(Asker::HOUSE, Turn, Some(deadline))).await.unwrap_err();
+    let error = embedder
+        .embed(vec!["a".to_owned()], TextKind::Message, asking(Asker::HOUSE, Turn, Some(deadline)))
+        .await
+        .unwrap_err();
     assert!(matches!(error, EmbedError::Late), "{error}");
 }
 
@@ -158,10 +163,11 @@ async fn one_tenant_does_not_take_all_places() {
     let fake = FakeServer::start(replies.collect::<Vec<_>>());
     let embedder = embedder(&fake);
     let [greedy, modest] = [(); 2].map(|()| Asker { tenant: TenantId(new_id()), user: UserId(new_id()) });
-    let flood = join_all((0..40).map(|n| embedder.embed(vec![n.to_string()], asking(greedy, Turn, None))));
+    let flood =
+        join_all((0..40).map(|n| embedder.embed(vec![n.to_string()], TextKind::Message, asking(greedy, Turn, None))));
     let question = async {
         until("the flood", || fake.seen().len() >= 8).await;
-        embedder.embed(vec!["mine".to_owned()], asking(modest, Turn, None)).await
+        embedder.embed(vec!["mine".to_owned()], TextKind::Message, asking(modest, Turn, None)).await
     };
     let vectors = tokio::select! {
         _ = flood => panic!("the server does not answer them"),

@@ -10,7 +10,7 @@ use knowhow_testing::poll;
 use tokio::time::Instant;
 
 use super::{asking, begin};
-use crate::embed::{EmbedError, Embedder, LocalEmbedder, LocalSettings};
+use crate::embed::{EmbedError, Embedder, LocalEmbedder, LocalSettings, Networks, TextKind};
 use crate::{Asker, Priority};
 
 /// Two threads over one model, for all tests.
@@ -40,12 +40,17 @@ fn named_folder() -> Option<PathBuf> {
 }
 
 fn start(threads: usize, queue: usize) -> LocalEmbedder {
-    let settings = LocalSettings { folder: model_folder(), threads, queue };
+    let settings = LocalSettings { folder: model_folder(), networks: Networks::All, threads, queue };
     LocalEmbedder::start(&settings).unwrap_or_else(|error| panic!("KNOWHOW_TEST_MODEL_DIR: {error}"))
 }
 
 async fn one(text: &str) -> Vec<f32> {
-    EMBEDDER.embed(vec![text.to_owned()], asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap().pop().unwrap()
+    EMBEDDER
+        .embed(vec![text.to_owned()], TextKind::Message, asking(Asker::HOUSE, Priority::Turn, None))
+        .await
+        .unwrap()
+        .pop()
+        .unwrap()
 }
 
 fn long(words: usize) -> String {
@@ -58,8 +63,14 @@ async fn it_knows_its_name_and_size() {
         return;
     }
     assert_eq!(EMBEDDER.dims(), 384);
-    assert_eq!(EMBEDDER.model(), model_folder().canonicalize().unwrap().file_name().unwrap().to_str().unwrap());
-    assert!(EMBEDDER.embed(Vec::new(), asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap().is_empty());
+    assert_eq!(EMBEDDER.model(), "minilm-muse-384");
+    assert!(
+        EMBEDDER
+            .embed(Vec::new(), TextKind::Message, asking(Asker::HOUSE, Priority::Turn, None))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// Behind a flood of cheap requests, turns would wait long for threads that are less urgent.
@@ -93,7 +104,7 @@ async fn small_talk_is_known_before_anything_else_is_embedded() {
     }
     let embedder = start(1, 1000);
     let texts = (0..300).map(|number| format!("change {number}")).collect();
-    let mut changes = embedder.embed(texts, asking(Asker::HOUSE, Priority::Change, None));
+    let mut changes = embedder.embed(texts, TextKind::Message, asking(Asker::HOUSE, Priority::Change, None));
     while embedder.chatter().is_none() {
         tokio::select! {
             biased;
@@ -111,13 +122,16 @@ async fn a_hundred_requests_at_once_get_what_each_would_get_alone() {
     let texts: Vec<String> = (0..100).map(|number| format!("request {number} about topic {}", number % 7)).collect();
     let asked = texts.iter().enumerate().map(|(number, text)| {
         let priority = if number % 2 == 0 { Priority::Turn } else { Priority::Background };
-        EMBEDDER.embed(vec![text.clone()], asking(Asker::HOUSE, priority, None))
+        EMBEDDER.embed(vec![text.clone()], TextKind::Message, asking(Asker::HOUSE, priority, None))
     });
     let together = join_all(asked.collect::<Vec<_>>()).await;
     for (text, vectors) in texts.iter().zip(together).step_by(9) {
         assert_eq!(vectors.unwrap(), [one(text).await], "{text}");
     }
-    let in_one = EMBEDDER.embed(texts.clone(), asking(Asker::HOUSE, Priority::Background, None)).await.unwrap();
+    let in_one = EMBEDDER
+        .embed(texts.clone(), TextKind::Message, asking(Asker::HOUSE, Priority::Background, None))
+        .await
+        .unwrap();
     assert_eq!(in_one.len(), 100);
     assert_eq!(in_one[99], one(&texts[99]).await);
 }
@@ -129,7 +143,8 @@ async fn huge_and_strange_texts_are_cut_and_embedded() {
     }
     let huge = long(200_000);
     let texts = [huge.as_str(), "", "\0", "🧑‍🚀", "会议", "\u{301}", "é".repeat(1_000_000).as_str()].map(str::to_owned);
-    let vectors = EMBEDDER.embed(texts.to_vec(), asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap();
+    let vectors =
+        EMBEDDER.embed(texts.to_vec(), TextKind::Message, asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap();
     assert!(vectors.iter().all(|vector| (vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
     assert_eq!(vectors[0], one(&long(900)).await, "the same once cut");
 }
@@ -140,7 +155,9 @@ async fn a_deadline_in_the_past_is_late_at_once() {
         return;
     }
     let deadline = Some(Instant::now() - Duration::from_millis(1));
-    let outcome = EMBEDDER.embed(vec![long(900); 20], asking(Asker::HOUSE, Priority::Background, deadline)).await;
+    let outcome = EMBEDDER
+        .embed(vec![long(900); 20], TextKind::Message, asking(Asker::HOUSE, Priority::Background, deadline))
+        .await;
     assert!(matches!(outcome, Err(EmbedError::Late)), "{:?}", outcome.err());
 }
 
@@ -150,16 +167,21 @@ async fn a_full_queue_refuses_and_a_dropped_request_makes_room() {
         return;
     }
     let embedder = start(1, 50);
-    let mut flood = embedder.embed(vec![long(900); 50], asking(Asker::HOUSE, Priority::Background, None));
+    let mut flood =
+        embedder.embed(vec![long(900); 50], TextKind::Message, asking(Asker::HOUSE, Priority::Background, None));
     begin(&mut flood).await;
-    let refused = embedder.embed(vec![long(900); 49], asking(Asker::HOUSE, Priority::Background, None)).await;
+    let refused =
+        embedder.embed(vec![long(900); 49], TextKind::Message, asking(Asker::HOUSE, Priority::Background, None)).await;
     assert!(matches!(refused, Err(EmbedError::Busy(_))), "{:?}", refused.err());
-    let too_many = embedder.embed(vec![String::new(); 51], asking(Asker::HOUSE, Priority::Turn, None)).await;
+    let too_many =
+        embedder.embed(vec![String::new(); 51], TextKind::Message, asking(Asker::HOUSE, Priority::Turn, None)).await;
     assert!(matches!(too_many, Err(EmbedError::TooMany(50))));
     drop(flood);
     // Dropped work is neither done nor in the way: fifty long texts would take seconds.
-    let all =
-        embedder.embed(vec!["short".to_owned(); 50], asking(Asker::HOUSE, Priority::Background, None)).await.unwrap();
+    let all = embedder
+        .embed(vec!["short".to_owned(); 50], TextKind::Message, asking(Asker::HOUSE, Priority::Background, None))
+        .await
+        .unwrap();
     assert_eq!(all.len(), 50);
 }
 
@@ -169,9 +191,13 @@ async fn a_turn_overtakes_jobs() {
         return;
     }
     let embedder = start(1, 50);
-    let mut job = embedder.embed(vec![long(900); 20], asking(Asker::HOUSE, Priority::Background, None));
+    let mut job =
+        embedder.embed(vec![long(900); 20], TextKind::Message, asking(Asker::HOUSE, Priority::Background, None));
     begin(&mut job).await;
-    let turn = embedder.embed(vec!["now".to_owned()], asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap();
+    let turn = embedder
+        .embed(vec!["now".to_owned()], TextKind::Message, asking(Asker::HOUSE, Priority::Turn, None))
+        .await
+        .unwrap();
     assert_eq!(turn, [one("now").await]);
     begin(&mut job).await; // still under way
     assert_eq!(job.await.unwrap().len(), 20);
@@ -183,11 +209,16 @@ async fn a_change_overtakes_bulk_and_lets_turns_by() {
         return;
     }
     let embedder = start(1, 50);
-    let mut bulk = embedder.embed(vec![long(900); 20], asking(Asker::HOUSE, Priority::Background, None));
+    let mut bulk =
+        embedder.embed(vec![long(900); 20], TextKind::Message, asking(Asker::HOUSE, Priority::Background, None));
     begin(&mut bulk).await;
-    let mut change = embedder.embed(vec![long(900); 10], asking(Asker::HOUSE, Priority::Change, None));
+    let mut change =
+        embedder.embed(vec![long(900); 10], TextKind::Message, asking(Asker::HOUSE, Priority::Change, None));
     begin(&mut change).await;
-    embedder.embed(vec!["now".to_owned()], asking(Asker::HOUSE, Priority::Turn, None)).await.unwrap();
+    embedder
+        .embed(vec!["now".to_owned()], TextKind::Message, asking(Asker::HOUSE, Priority::Turn, None))
+        .await
+        .unwrap();
     begin(&mut change).await; // still under way
     assert_eq!(change.await.unwrap().len(), 10);
     begin(&mut bulk).await;
@@ -196,7 +227,7 @@ async fn a_change_overtakes_bulk_and_lets_turns_by() {
 
 #[test]
 fn a_folder_that_is_no_model_is_an_error_that_says_so() {
-    let settings = LocalSettings { folder: "/nonexistent".into(), threads: 1, queue: 1 };
+    let settings = LocalSettings { folder: "/nonexistent".into(), networks: Networks::All, threads: 1, queue: 1 };
     let error = LocalEmbedder::start(&settings).err().unwrap();
     assert!(error.to_string().starts_with("/nonexistent/config.json is missing"), "{error}");
 }

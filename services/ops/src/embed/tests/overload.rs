@@ -9,6 +9,7 @@ use super::asking;
 use super::queue::of;
 use crate::Asker;
 use crate::Priority::{Background, Turn};
+use crate::embed::TextKind;
 use crate::embed::queue::{Batch, Queue, Reply};
 
 /// What became of the questions that were asked.
@@ -55,7 +56,9 @@ async fn ask(times: f64) -> Outcome {
             outcome.asked += 1;
             let asker = askers[(dice.throw() * 64.0) as usize];
             let deadline = now + DEADLINE;
-            if let Ok(reply) = queue.push(vec!["t".repeat(TEXT)], asking(asker, Turn, Some(deadline))) {
+            if let Ok(reply) =
+                queue.push(vec!["t".repeat(TEXT)], TextKind::Message, asking(asker, Turn, Some(deadline)))
+            {
                 waiting.push((deadline, reply));
             }
         }

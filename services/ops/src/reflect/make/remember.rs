@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::Making;
 use crate::graph::{Named, NamedSkills, link_memory, named_skills};
-use crate::recall::embed;
+use crate::recall::embed_document;
 use crate::reflect::material::Part;
 
 /// How much a reflection matters among memories.
@@ -32,8 +32,8 @@ impl Making<'_> {
     pub(super) async fn prepare<'a>(&self, part: &'a Part, text: &'a str) -> Result<Ready<'a>> {
         let deadline = Instant::now() + WAIT;
         let (embedding, skills) =
-            tokio::join!(embed(self.ctx, text, Some(deadline)), named_skills(self.ctx, text, &[], deadline));
-        Ok(Ready { part, text, embedding: embedding?.0, skills: skills? })
+            tokio::join!(embed_document(self.ctx, text, Some(deadline)), named_skills(self.ctx, text, &[], deadline));
+        Ok(Ready { part, text, embedding: embedding?, skills: skills? })
     }
 
     /// Keeps one text; `None` where the user has as many memories as can be.

@@ -18,6 +18,7 @@ mod enriched;
 mod faults;
 mod flights;
 mod kept;
+mod model_change;
 mod models;
 pub mod pools;
 mod reads;

@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 
-use super::{Scratch, Tokens, read_linear, read_norm};
+use super::{Scratch, read_linear, read_norm};
 use crate::error::ModelError;
 use crate::linear::{Linear, Passing};
 use crate::math::{Norm, gelu};
@@ -40,14 +40,14 @@ impl Layer {
     }
 
     #[inline(always)]
-    pub(super) fn attend<S: Simd>(&self, simd: S, texts: &[Tokens], scratch: &mut Scratch) {
+    pub(super) fn attend<S: Simd>(&self, simd: S, texts: &[&[u32]], scratch: &mut Scratch) {
         self.attention
             .apply(simd, Passing { input: &scratch.hidden, out: &mut scratch.triple, room: &mut scratch.panel });
         let width = self.norm.gain.len();
         let (mut triples, mut outs) = (&scratch.triple[..], &mut scratch.attended[..]);
         for text in texts {
-            let (triple, triples_after) = triples.split_at(text.0.len() * 3 * width);
-            let (out, outs_after) = outs.split_at_mut(text.0.len() * width);
+            let (triple, triples_after) = triples.split_at(text.len() * 3 * width);
+            let (out, outs_after) = outs.split_at_mut(text.len() * width);
             scratch.attention.run(simd, triple, out);
             (triples, outs) = (triples_after, outs_after);
         }

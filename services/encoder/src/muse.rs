@@ -1,0 +1,262 @@
+//! Google's multilingual Universal Sentence Encoder, version 3: a mean of word vectors and of n-gram convolutions, and four
+//! dense layers on top of it.
+
+use std::path::Path;
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use crate::error::ModelError;
+use crate::linear::{LANES, Linear, Rows, RowsMut};
+use crate::math::{Norm, normalise};
+use crate::sentencepiece::SentencePiece;
+use crate::tensors::Tensors;
+
+/// Numbers of a vector.
+pub(crate) const DIMS: usize = 512;
+/// Tokens a text is cut at, the two that frame it included.
+const MAX_TOKENS: usize = 256;
+/// Parts of the table of word vectors: the vector of a token stands in part `id % PARTS`, in row `id / PARTS`.
+const PARTS: usize = 17;
+/// Rows of each part.
+const PART_ROWS: usize = 7530;
+/// Channels of a convolution.
+const CHANNELS: usize = 256;
+/// Tokens that each convolution looks at, and how many of them stand before its own.
+const ORDERS: [(usize, usize); 3] = [(2, 0), (3, 1), (5, 2)];
+/// Numbers of a token before the sum: its vector, and the channels of all convolutions.
+const FEATURES: usize = DIMS + ORDERS.len() * CHANNELS;
+/// Numbers between the dense layers.
+const DENSE: usize = 320;
+
+pub(crate) struct Muse {
+    tokenizer: SentencePiece,
+    parts: Vec<Part>,
+    projection: Linear,
+    projection_norm: Norm,
+    convolutions: Vec<Convolution>,
+    norm: Norm,
+    sum: Linear,
+    dense: Dense,
+    level: Level,
+}
+
+/// A part of the table of word vectors: a number is `values[..] * scale + offset`.
+struct Part {
+    values: Vec<u8>,
+    scale: f32,
+    offset: f32,
+}
+
+/// Two convolutions, the result of each added to its input.
+struct Convolution {
+    order: usize,
+    before: usize,
+    first: Linear,
+    second: Linear,
+}
+
+/// The layers on top of the sum: `tanh(y·skip_out + relu(y·up)·out)`, where `y = relu(x·skip_in + relu(x·first)·second)`.
+struct Dense {
+    first: Linear,
+    second: Linear,
+    skip_in: Linear,
+    up: Linear,
+    out: Linear,
+    skip_out: Linear,
+}
+
+impl Muse {
+    /// Reads a folder with `weights.safetensors` and `sentencepiece.model`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, ModelError> {
+        let path = folder.join("sentencepiece.model");
+        let tokenizer = SentencePiece::read(&path)?;
+        if tokenizer.len() > PARTS * PART_ROWS {
+            return Err(ModelError::unfit(&path, format!("it has more than {} pieces", PARTS * PART_ROWS)));
+        }
+        let mut file = Tensors::open(&folder.join("weights.safetensors"))?;
+        let epsilon = file.read("eps", &[1])?[0];
+        let (scales, offsets) = (file.read("scale", &[PARTS])?, file.read("lo", &[PARTS])?);
+        let parts = scales.into_iter().zip(offsets).enumerate().map(|(at, (scale, offset))| {
+            let values = file.read_bytes(&format!("q{}", at + 1), &[PART_ROWS, DIMS])?;
+            Ok(Part { values, scale, offset })
+        });
+        let parts = parts.collect::<Result<_, ModelError>>()?;
+        let (mut weights, mut bias) = (Vec::new(), Vec::new());
+        let (mut gain, mut offset) = (Vec::new(), Vec::new());
+        for (order, _) in ORDERS {
+            weights.extend(read_turned(&mut file, &format!("proj{order}"), DIMS, CHANNELS)?);
+            bias.extend(file.read(&format!("proj_b{order}"), &[CHANNELS])?);
+            gain.extend(file.read(&format!("ln_g{order}"), &[CHANNELS])?);
+            offset.extend(file.read(&format!("ln_b{order}"), &[CHANNELS])?);
+        }
+        Ok(Self {
+            tokenizer,
+            parts,
+            projection: Linear::pack(&weights, bias),
+            projection_norm: Norm { gain, offset, epsilon },
+            convolutions: ORDERS
+                .map(|order| Convolution::read(&mut file, order))
+                .into_iter()
+                .collect::<Result<_, _>>()?,
+            norm: Norm { gain: file.read("ln_g", &[FEATURES])?, offset: file.read("ln_b", &[FEATURES])?, epsilon },
+            sum: read_linear(&mut file, "cnn_W", "cnn_b", FEATURES, DIMS)?,
+            dense: Dense {
+                first: read_without_bias(&mut file, "d0", DIMS, DENSE)?,
+                second: read_without_bias(&mut file, "d1", DENSE, DENSE)?,
+                skip_in: read_without_bias(&mut file, "p1", DIMS, DENSE)?,
+                up: read_without_bias(&mut file, "d2", DENSE, DIMS)?,
+                out: read_without_bias(&mut file, "d3", DIMS, DIMS)?,
+                skip_out: read_without_bias(&mut file, "p3", DENSE, DIMS)?,
+            },
+            level: Level::new(),
+        })
+    }
+
+    /// Returns the token ids of a text, framed and cut.
+    pub(crate) fn tokens(&self, text: &str) -> Vec<u32> {
+        self.tokenizer.ids(text, MAX_TOKENS)
+    }
+
+    /// Returns the vector of a text, of length 1.
+    pub(crate) fn encode(&self, ids: &[u32]) -> Vec<f32> {
+        dispatch!(self.level, simd => simd.vectorize(#[inline(always)] || self.run(simd, ids)))
+    }
+
+    #[inline(always)]
+    fn run<S: Simd>(&self, simd: S, ids: &[u32]) -> Vec<f32> {
+        let count = ids.len();
+        let mut room = vec![0.0; FEATURES.max(5 * CHANNELS) * LANES];
+        let mut words = vec![0.0; count * DIMS];
+        self.look_up(ids, &mut words);
+        let mut projected = vec![0.0; count * ORDERS.len() * CHANNELS];
+        self.projection.apply_rows(simd, rows(&words, DIMS), to(&mut projected, ORDERS.len() * CHANNELS), &mut room);
+        self.projection_norm.apply(&mut projected);
+        let mut features = vec![0.0; count * FEATURES];
+        for (row, word) in features.chunks_exact_mut(FEATURES).zip(words.chunks_exact(DIMS)) {
+            row[..DIMS].copy_from_slice(word);
+        }
+        for (at, convolution) in self.convolutions.iter().enumerate() {
+            let input = projected.chunks_exact(ORDERS.len() * CHANNELS).map(|row| &row[at * CHANNELS..][..CHANNELS]);
+            let result = convolution.run(simd, input, &mut room);
+            for (row, channels) in features.chunks_exact_mut(FEATURES).zip(result.chunks_exact(CHANNELS)) {
+                row[DIMS + at * CHANNELS..][..CHANNELS].copy_from_slice(channels);
+            }
+        }
+        self.norm.apply(&mut features);
+        // The sum over tokens comes before the matrix, which is linear: one row instead of many.
+        let mut total = vec![0.0; FEATURES];
+        for row in features.chunks_exact(FEATURES) {
+            for (sum, value) in total.iter_mut().zip(row) {
+                *sum += value / count as f32;
+            }
+        }
+        let mut mean = multiply(simd, &self.sum, &total, &mut room);
+        let root = (count as f32).sqrt();
+        mean.iter_mut().for_each(|value| *value *= root);
+        self.dense.run(simd, &mean, &mut room)
+    }
+
+    /// Writes the vector of each token.
+    fn look_up(&self, ids: &[u32], words: &mut [f32]) {
+        for (row, &id) in words.chunks_exact_mut(DIMS).zip(ids) {
+            let part = &self.parts[id as usize % PARTS];
+            let values = &part.values[id as usize / PARTS * DIMS..][..DIMS];
+            for (number, value) in row.iter_mut().zip(values) {
+                *number = f32::from(*value) * part.scale + part.offset;
+            }
+        }
+    }
+}
+
+impl Convolution {
+    fn read(file: &mut Tensors, (order, before): (usize, usize)) -> Result<Self, ModelError> {
+        let mut layer = |number: usize| {
+            let (weights, bias) = (format!("w{number}_{order}"), format!("b{number}_{order}"));
+            read_linear(file, &weights, &bias, order * CHANNELS, CHANNELS)
+        };
+        Ok(Self { order, before, first: layer(1)?, second: layer(2)? })
+    }
+
+    #[inline(always)]
+    fn run<'a, S: Simd>(&self, simd: S, input: impl ExactSizeIterator<Item = &'a [f32]>, room: &mut [f32]) -> Vec<f32> {
+        let count = input.len();
+        // Rows of zeros around the text: a window of neighbours is then one slice.
+        let mut padded = vec![0.0; (count + self.order - 1) * CHANNELS];
+        for (row, from) in padded[self.before * CHANNELS..].chunks_exact_mut(CHANNELS).zip(input) {
+            row.copy_from_slice(from);
+        }
+        let mut result = vec![0.0; count * CHANNELS];
+        for layer in [&self.first, &self.second] {
+            let windows = Rows { values: &padded, stride: CHANNELS, count };
+            layer.apply_rows(simd, windows, to(&mut result, CHANNELS), room);
+            let own = &mut padded[self.before * CHANNELS..][..count * CHANNELS];
+            for (value, change) in own.iter_mut().zip(&result) {
+                *value += change.max(0.0);
+            }
+        }
+        result.copy_from_slice(&padded[self.before * CHANNELS..][..count * CHANNELS]);
+        result
+    }
+}
+
+impl Dense {
+    #[inline(always)]
+    fn run<S: Simd>(&self, simd: S, input: &[f32], room: &mut [f32]) -> Vec<f32> {
+        let hidden = relu(multiply(simd, &self.first, input, room));
+        let mut middle = multiply(simd, &self.second, &hidden, room);
+        add(&mut middle, &multiply(simd, &self.skip_in, input, room));
+        let middle = relu(middle);
+        let hidden = relu(multiply(simd, &self.up, &middle, room));
+        let mut vector = multiply(simd, &self.out, &hidden, room);
+        add(&mut vector, &multiply(simd, &self.skip_out, &middle, room));
+        vector.iter_mut().for_each(|value| *value = value.tanh());
+        normalise(&mut vector);
+        vector
+    }
+}
+
+/// Multiplies a single row.
+#[inline(always)]
+fn multiply<S: Simd>(simd: S, layer: &Linear, input: &[f32], room: &mut [f32]) -> Vec<f32> {
+    let mut out = vec![0.0; layer.outputs()];
+    layer.apply_rows(simd, rows(input, input.len()), to(&mut out, layer.outputs()), room);
+    out
+}
+
+fn relu(mut values: Vec<f32>) -> Vec<f32> {
+    values.iter_mut().for_each(|value| *value = value.max(0.0));
+    values
+}
+
+fn add(values: &mut [f32], more: &[f32]) {
+    values.iter_mut().zip(more).for_each(|(value, more)| *value += more);
+}
+
+fn rows(values: &[f32], width: usize) -> Rows<'_> {
+    Rows { values, stride: width, count: values.len() / width }
+}
+
+fn to(values: &mut [f32], stride: usize) -> RowsMut<'_> {
+    RowsMut { values, stride }
+}
+
+fn read_linear(
+    file: &mut Tensors,
+    weights: &str,
+    bias: &str,
+    inputs: usize,
+    outputs: usize,
+) -> Result<Linear, ModelError> {
+    Ok(Linear::pack(&read_turned(file, weights, inputs, outputs)?, file.read(bias, &[outputs])?))
+}
+
+fn read_without_bias(file: &mut Tensors, name: &str, inputs: usize, outputs: usize) -> Result<Linear, ModelError> {
+    Ok(Linear::pack(&read_turned(file, name, inputs, outputs)?, vec![0.0; outputs]))
+}
+
+/// Reads a matrix whose rows are inputs, and returns it with outputs as rows.
+fn read_turned(file: &mut Tensors, name: &str, inputs: usize, outputs: usize) -> Result<Vec<f32>, ModelError> {
+    let weights = file.read(name, &[inputs, outputs])?;
+    let column = |output: usize| weights.iter().skip(output).step_by(outputs);
+    Ok((0..outputs).flat_map(column).copied().collect())
+}

@@ -1,0 +1,55 @@
+//! A set of byte strings, searched for all that a text begins with.
+
+/// Marks a node at which no string ends.
+const NONE: u32 = u32::MAX;
+
+/// Nodes in breadth-first order, so that the children of a node are neighbours, sorted by their byte.
+pub(super) struct Trie {
+    /// The byte that leads to each node.
+    bytes: Vec<u8>,
+    /// The first child of each node, and one more entry: the children of `n` are `first[n]..first[n + 1]`.
+    first: Vec<u32>,
+    /// The string that ends at each node.
+    ends: Vec<u32>,
+}
+
+impl Trie {
+    /// Builds the set from strings and their ids.
+    pub(super) fn new(mut strings: Vec<(&[u8], u32)>) -> Self {
+        strings.sort_unstable();
+        strings.dedup_by_key(|(text, _)| *text);
+        let mut trie = Self { bytes: vec![0], first: Vec::new(), ends: Vec::new() };
+        // The strings below each node of a level.
+        let (mut level, mut depth) = (vec![0..strings.len()], 0);
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for mut below in level {
+                let ends_here = strings.get(below.start).filter(|(text, _)| !below.is_empty() && text.len() == depth);
+                trie.ends.push(ends_here.map_or(NONE, |(_, id)| *id));
+                below.start += usize::from(ends_here.is_some());
+                trie.first.push(trie.bytes.len() as u32);
+                while let Some((text, _)) = strings[below.clone()].first() {
+                    let byte = text[depth];
+                    let same = strings[below.clone()].partition_point(|(text, _)| text[depth] == byte);
+                    trie.bytes.push(byte);
+                    next.push(below.start..below.start + same);
+                    below.start += same;
+                }
+            }
+            (level, depth) = (next, depth + 1);
+        }
+        trie.first.push(trie.bytes.len() as u32);
+        trie
+    }
+
+    /// Returns length and id of all strings that the text begins with, the shortest first.
+    pub(super) fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, u32)> {
+        let mut node = 0;
+        let nodes = text.iter().map_while(move |&byte| {
+            let (first, after) = (self.first[node] as usize, self.first[node + 1] as usize);
+            node = first + self.bytes[first..after].binary_search(&byte).ok()?;
+            Some(self.ends[node])
+        });
+        nodes.zip(1..).filter(|(end, _)| *end != NONE).map(|(end, length)| (length, end))
+    }
+}
