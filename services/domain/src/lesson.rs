@@ -15,7 +15,7 @@ pub const EXAMPLES_PER_USER: usize = 2000;
 pub const SMALL_TALK: f32 = 0.8;
 
 /// From this cosine on a message says nothing that another example does not say.
-pub const SAME_MEANING: f64 = 0.95;
+pub const SAME_MEANING: f64 = 0.93;
 
 /// Returns what a message teaches: as much of it as is stored, cut between words. `None` if it has no words.
 pub fn example_text(message: &str) -> Option<&str> {

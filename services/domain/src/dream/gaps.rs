@@ -12,18 +12,18 @@ use super::linkage::{Likeness, link};
 /// So many requests are looked at, the latest: the time grows with the square of their number.
 pub const MOST_REQUESTS: usize = 500;
 /// So alike are requests that ask for the same, as seen from the middle of all, in the mean.
-const LEAST_ALIKE: f32 = 0.26;
+const LEAST_ALIKE: f32 = 0.28;
 /// Two requests alone must be so alike: by chance two are nearer to each other than three or more.
-const TWO_ALIKE: f32 = 0.40;
+const TWO_ALIKE: f32 = 0.43;
 /// With so many requests half of their middle is taken away: that of a few says more of what they ask for than of how this
 /// user asks for things.
 const HALF_CENTRED: f32 = 40.0;
 /// A message so near to one that asks for no skill asks for none either.
-const CHATTER: f32 = 0.60;
+const CHATTER: f32 = 0.65;
 /// A skill so near to the middle of the requests answers them.
-const SKILL_ANSWERS: f32 = 0.60;
+const SKILL_ANSWERS: f32 = 0.61;
 /// So does one that was used after such a message. Messages are nearer to each other than to what skills say of themselves.
-const EXAMPLE_ANSWERS: f32 = 0.75;
+const EXAMPLE_ANSWERS: f32 = 0.74;
 const LEAST_SESSIONS: usize = 2;
 const LEAST_DAYS: usize = 2;
 

@@ -11,15 +11,15 @@ use super::passages::Passages;
 /// So many skills are compared, the first: the time grows with the square of their number.
 pub const MOST_SKILLS: usize = 1_000;
 /// Less alike descriptions are of other skills.
-const LEAST_COSINE: f32 = 0.60;
+const LEAST_COSINE: f32 = 0.58;
 /// The neighbourhood of a skill: so many others, the nearest.
 const NEIGHBOURS: usize = 10;
 /// So alike are two skills that say the same, as seen from their neighbourhoods.
-const CENTRED: f32 = 0.50;
+const CENTRED: f32 = 0.49;
 /// Where one name holds the other, less is enough: such names are mostly given to the same thing.
 const CENTRED_OF_NAMESAKES: f32 = 0.30;
 /// Skills of a series are described alike, though each is for something else: `deploy-java` and `deploy-python`.
-const CENTRED_OF_SERIES: f32 = 0.85;
+const CENTRED_OF_SERIES: f32 = 0.87;
 /// So much of the bodies of two skills of a series is the same where they say the same.
 const SHARED_OF_SERIES: f32 = 0.50;
 

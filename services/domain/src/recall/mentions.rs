@@ -17,7 +17,7 @@ const AGREEING_MASS: u32 = (4.5 * GRAINS) as u32;
 pub(super) const WEIGHED: usize = 32;
 /// The embedding of a message of few words is little more than that of the name in it.
 const TELLING_TERMS: usize = 4;
-const TELLING_COSINE: f32 = 0.5;
+const TELLING_COSINE: f32 = 0.48;
 /// Rarities are summed in whole parts of this size, so that taking one away again leaves exactly the others.
 const GRAINS: f32 = 1024.0;
 

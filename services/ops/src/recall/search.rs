@@ -52,8 +52,8 @@ pub(crate) async fn search_skills_in(
     Ok(list_found(&catalogue, &ranking))
 }
 
-/// From here on a skill is near without a common word: 1 in 100 pairs of unrelated sentences is (all-MiniLM-L6-v2).
-pub(crate) const NEAR: f32 = 0.3;
+/// Cosine from which on a skill is near without a common word: 1 or 2 of 100 pairs of a message and any skill have it.
+pub(crate) const NEAR: f32 = 0.27;
 
 /// Ranks the skills of a catalogue by a whole text, including those that the text names.
 pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Ranking> {
