@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-places test-replica stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
+.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-places test-replica stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-model fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -70,6 +70,9 @@ bench-scan: ## measure how well and how fast the scanner tells attacks from skil
 
 fit-recall: ## fit the weights of recall anew (needs ../shared/corpus)
 	@scripts/dev/fit_recall.sh
+
+fit-model: ## compute the constants of the default model anew (needs ../shared/corpus and ../shared/fieldsets)
+	@scripts/dev/fit_model.sh
 
 sqlx-prepare: ## refresh .sqlx after a change of a query or a migration
 	@scripts/dev/sqlx_prepare.sh
