@@ -7,7 +7,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use half::f16;
 
 use crate::TextKind;
-use crate::linear::{Linear, Passing};
+use crate::linear::Linear;
 use crate::math::normalise;
 use crate::muse;
 
@@ -82,9 +82,8 @@ impl Join {
         );
         MEANS.muse.centre(&mut muse, kind);
         both.append(&mut muse);
-        let (mut vector, mut room) = (vec![0.0; DIMS], vec![0.0; self.matrix.room()]);
-        let passing = Passing { input: &both, out: &mut vector, room: &mut room };
-        dispatch!(self.level, simd => simd.vectorize(#[inline(always)] || self.matrix.apply(simd, passing)));
+        let mut vector = vec![0.0; DIMS];
+        dispatch!(self.level, simd => simd.vectorize(#[inline(always)] || self.matrix.apply_one(simd, &both, &mut vector)));
         normalise(&mut vector);
         vector
     }

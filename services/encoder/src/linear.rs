@@ -6,6 +6,8 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 
 /// Columns of a panel: one register of AVX-512, two of AVX2, four of NEON.
 pub(crate) const LANES: usize = 16;
+/// Sums of one row that are in work at once.
+const SUMS: usize = 4;
 
 /// Rows of numbers, `stride` apart.
 #[derive(Clone, Copy)]
@@ -140,6 +142,27 @@ impl Linear {
             }
             let out = RowsMut { values: &mut out.values[number * LANES..], stride: out.stride };
             multiply(simd, rows, Panel { weights: room, scale, bias }, out);
+        }
+    }
+}
+
+impl Linear {
+    /// Multiplies one row. Several sums are in work at once: a single one would wait for itself at each input.
+    #[inline(always)]
+    pub(crate) fn apply_one<S: Simd>(&self, simd: S, input: &[f32], out: &mut [f32]) {
+        let columns = self.scale.as_chunks::<LANES>().0.iter().zip(self.bias.as_chunks::<LANES>().0);
+        let panels = self.weights.chunks_exact(self.room()).zip(columns);
+        for ((weights, (scale, bias)), out) in panels.zip(out.chunks_exact_mut(LANES)) {
+            let mut sums = [f32x16::splat(simd, 0.0); SUMS];
+            let (rows, _) = weights.as_chunks::<LANES>();
+            for (rows, inputs) in rows.chunks(SUMS).zip(input.chunks(SUMS)) {
+                for ((sum, row), input) in sums.iter_mut().zip(rows).zip(inputs) {
+                    let wide: [f32; LANES] = std::array::from_fn(|lane| f32::from(row[lane]));
+                    *sum = f32x16::from_slice(simd, &wide).mul_add(f32x16::splat(simd, *input), *sum);
+                }
+            }
+            let total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            total.mul_add(f32x16::from_slice(simd, scale), f32x16::from_slice(simd, bias)).store_slice(out);
         }
     }
 }

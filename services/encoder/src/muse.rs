@@ -25,6 +25,8 @@ const CHANNELS: usize = 256;
 const ORDERS: [(usize, usize); 3] = [(2, 0), (3, 1), (5, 2)];
 /// Numbers of a token before the sum: its vector, and the channels of all convolutions.
 const FEATURES: usize = DIMS + ORDERS.len() * CHANNELS;
+/// Inputs of the widest layer that reads rows.
+const LARGEST_WINDOW: usize = 5 * CHANNELS;
 /// Numbers between the dense layers.
 const DENSE: usize = 320;
 
@@ -125,7 +127,7 @@ impl Muse {
     #[inline(always)]
     fn run<S: Simd>(&self, simd: S, ids: &[u32]) -> Vec<f32> {
         let count = ids.len();
-        let mut room = vec![0.0; FEATURES.max(5 * CHANNELS) * LANES];
+        let mut room = vec![0.0; LARGEST_WINDOW * LANES];
         let mut words = vec![0.0; count * DIMS];
         self.look_up(ids, &mut words);
         let mut projected = vec![0.0; count * ORDERS.len() * CHANNELS];
@@ -150,13 +152,14 @@ impl Muse {
                 *sum += value / count as f32;
             }
         }
-        let mut mean = multiply(simd, &self.sum, &total, &mut room);
+        let mut mean = multiply(simd, &self.sum, &total);
         let root = (count as f32).sqrt();
         mean.iter_mut().for_each(|value| *value *= root);
-        self.dense.run(simd, &mean, &mut room)
+        self.dense.run(simd, &mean)
     }
 
     /// Writes the vector of each token.
+    #[inline(always)]
     fn look_up(&self, ids: &[u32], words: &mut [f32]) {
         for (row, &id) in words.chunks_exact_mut(DIMS).zip(ids) {
             let part = &self.parts[id as usize % PARTS];
@@ -201,14 +204,14 @@ impl Convolution {
 
 impl Dense {
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S, input: &[f32], room: &mut [f32]) -> Vec<f32> {
-        let hidden = relu(multiply(simd, &self.first, input, room));
-        let mut middle = multiply(simd, &self.second, &hidden, room);
-        add(&mut middle, &multiply(simd, &self.skip_in, input, room));
+    fn run<S: Simd>(&self, simd: S, input: &[f32]) -> Vec<f32> {
+        let hidden = relu(multiply(simd, &self.first, input));
+        let mut middle = multiply(simd, &self.second, &hidden);
+        add(&mut middle, &multiply(simd, &self.skip_in, input));
         let middle = relu(middle);
-        let hidden = relu(multiply(simd, &self.up, &middle, room));
-        let mut vector = multiply(simd, &self.out, &hidden, room);
-        add(&mut vector, &multiply(simd, &self.skip_out, &middle, room));
+        let hidden = relu(multiply(simd, &self.up, &middle));
+        let mut vector = multiply(simd, &self.out, &hidden);
+        add(&mut vector, &multiply(simd, &self.skip_out, &middle));
         vector.iter_mut().for_each(|value| *value = value.tanh());
         normalise(&mut vector);
         vector
@@ -217,17 +220,19 @@ impl Dense {
 
 /// Multiplies a single row.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, layer: &Linear, input: &[f32], room: &mut [f32]) -> Vec<f32> {
+fn multiply<S: Simd>(simd: S, layer: &Linear, input: &[f32]) -> Vec<f32> {
     let mut out = vec![0.0; layer.outputs()];
-    layer.apply_rows(simd, rows(input, input.len()), to(&mut out, layer.outputs()), room);
+    layer.apply_one(simd, input, &mut out);
     out
 }
 
+#[inline(always)]
 fn relu(mut values: Vec<f32>) -> Vec<f32> {
     values.iter_mut().for_each(|value| *value = value.max(0.0));
     values
 }
 
+#[inline(always)]
 fn add(values: &mut [f32], more: &[f32]) {
     values.iter_mut().zip(more).for_each(|(value, more)| *value += more);
 }
