@@ -1,4 +1,4 @@
-//! A body that is longer than there is room for: cut where a section ends, with what is missing told.
+//! Cuts a body that is longer than there is room for at a paragraph, and lists what is missing.
 
 use crate::sentence::{beginning, cut};
 
@@ -19,33 +19,23 @@ const LEAST_CHARS: usize = 200;
 const MOST_SECTIONS: usize = 32;
 const SECTION_CHARS: usize = 80;
 
-/// The beginning of a body in at most `room` characters: up to a heading, or where the first section alone is longer, to
-/// the end of a paragraph, then of a line; never within a fenced block. `None` where less than some sentences would be left.
+/// The share of the room that a cut at a paragraph may leave empty. A list without blank lines is one long paragraph, and is cut
+/// between its lines instead.
+const MOST_EMPTY: usize = 4;
+
+/// Returns the beginning of a body in at most `room` characters. It ends with a paragraph, or with a line where the next paragraph
+/// is long, and never within a fenced block: a script that is cut in two could be run. `None` where less than some sentences would
+/// be left.
 pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
     let end = beginning(body, room).len();
-    let (mut heading, mut paragraph, mut line_end) = (0, 0, 0);
-    let mut fenced = false;
-    let mut headings = Vec::new();
-    let mut at = 0;
-    for line in body.split_inclusive('\n') {
-        let text = line.trim();
-        let fits = at <= end;
-        if !fenced && is_heading(line) {
-            headings.push((at, text.trim_start_matches('#').trim()));
-            heading = if fits { at } else { heading };
-        }
-        if is_fence(text) {
-            fenced = !fenced;
-        }
-        at += line.len();
-        if !fenced && at <= end {
-            line_end = at;
-            paragraph = if text.is_empty() { at } else { paragraph };
-        }
+    let Cuts { paragraph, line, headings } = Cuts::of(body, end);
+    let place = if end - paragraph <= end / MOST_EMPTY { paragraph } else { line };
+    let has_enough = body[..place].trim().chars().nth(LEAST_CHARS - 1).is_some();
+    if !has_enough {
+        return None;
     }
-    let least = |cut: &usize| body[..*cut].trim().chars().nth(LEAST_CHARS - 1).is_some();
-    let place = [heading, paragraph, line_end].into_iter().find(least)?;
-    let within = headings.iter().rposition(|(start, _)| *start < place).filter(|_| place != heading);
+    let is_between = headings.iter().any(|(start, _)| *start == place);
+    let within = headings.iter().rposition(|(start, _)| *start < place).filter(|_| !is_between);
     let after = headings.iter().position(|(start, _)| *start >= place).unwrap_or(headings.len());
     let missing_from = within.unwrap_or(after);
     Some(CutBody {
@@ -57,6 +47,44 @@ pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
             .collect(),
         missing: body[place..].chars().count(),
     })
+}
+
+/// The last places up to a limit at which a body may be cut, and all of its headings with their places.
+struct Cuts<'a> {
+    /// The end of a paragraph. A heading belongs to the paragraph below it.
+    paragraph: usize,
+    /// The end of a line.
+    line: usize,
+    headings: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Cuts<'a> {
+    fn of(body: &'a str, end: usize) -> Self {
+        let mut cuts = Self { paragraph: 0, line: 0, headings: Vec::new() };
+        let (mut at, mut is_fenced, mut is_below_heading) = (0, false, false);
+        for line in body.split_inclusive('\n') {
+            let text = line.trim();
+            let is_heading = !is_fenced && is_heading(line);
+            if is_heading {
+                cuts.headings.push((at, text.trim_start_matches('#').trim()));
+                if at <= end && !is_below_heading {
+                    (cuts.paragraph, cuts.line) = (at, at);
+                }
+            }
+            is_below_heading = is_heading || is_below_heading && text.is_empty();
+            is_fenced ^= is_fence(text);
+            at += line.len();
+            if at <= end && !is_fenced && !is_below_heading {
+                cuts.line = at;
+                cuts.paragraph = if text.is_empty() { at } else { cuts.paragraph };
+            }
+        }
+        // A body that fits ends with a paragraph.
+        if at <= end && !is_fenced {
+            (cuts.paragraph, cuts.line) = (at, at);
+        }
+        cuts
+    }
 }
 
 fn is_heading(line: &str) -> bool {

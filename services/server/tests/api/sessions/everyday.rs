@@ -251,20 +251,22 @@ async fn an_explanation_says_why() {
     assert!(parts["parts"]["text"].as_f64().unwrap() > 0.0 && parts["parts"]["meaning"] == 0.0);
 }
 
-/// A body that is too long for the channel is cut at a heading, with what is missing said, and no other takes its place.
+/// A body that is too long for the channel fills it up to a paragraph, with what is missing said, and no other takes its place.
 #[tokio::test]
-async fn a_long_body_is_cut_at_a_heading() {
+async fn a_long_body_is_cut_at_a_paragraph() {
     let channels = json!({"voice": {"body_budget": 600}});
     let World { alice, .. } = &World::with(json!({"starter_skills": false, "channels": channels})).await;
-    let section = |title: &str, chars: usize| format!("## {title}\n\n{}\n\n", "zither ".repeat(chars / 7));
-    let body = [section("When to Use", 400), section("Procedure", 500), section("Pitfalls", 300)].concat();
+    let paragraphs = |count: usize| format!("{}\n\n", "zither ".repeat(14)).repeat(count);
+    let section = |title: &str, count: usize| format!("## {title}\n\n{}", paragraphs(count));
+    let body = [section("When to Use", 2), section("Procedure", 40), section("Pitfalls", 3)].concat();
     alice.create(json!({"name": "zither-tuning", "description": "Tunes a zither.", "content": body})).await;
     create_described(alice, &[("zither-history", "Tells where zithers come from")]).await;
     let talk = Talk::open(alice, json!({"channel": "voice", "inline_top": true, "tools": "read"})).await;
     let turn = talk.say("use zither-tuning, and where do zithers come from?").await;
     let active = &turn["active"][0];
-    assert_eq!(active["content"].as_str().unwrap(), section("When to Use", 400).trim_end());
-    let missing = body.len() - section("When to Use", 400).len();
+    let kept = [section("When to Use", 2), section("Procedure", 3)].concat();
+    assert_eq!(active["content"].as_str().unwrap(), kept.trim_end());
+    let missing = body.len() - kept.len();
     assert_eq!(active["missing"], json!({"characters": missing, "sections": ["Procedure", "Pitfalls"]}));
     let said = format!(
         "Cut to fit: the last {missing} characters of zither-tuning are missing (Procedure; Pitfalls). Load it with skill_view"
