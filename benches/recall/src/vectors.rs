@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use knowhow_domain::recall::{Examples, embedded_text, list_chatter};
+use knowhow_domain::recall::{Examples, embedded_text, list_chatter, text_to_embed};
 use knowhow_encoder::{Encoder, Networks, TextKind};
 use sha2::{Digest, Sha256};
 
@@ -63,13 +63,14 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     let skills: Vec<String> =
         corpus.skills.iter().map(|skill| embedded_text(&skill.name, &skill.description, &skill.triggers)).collect();
     let uses = corpus.skills.iter().flat_map(|skill| &skill.uses);
+    let asked = |message: &Message| text_to_embed(&message.text).into_owned();
     let messages = corpus.coding.iter().chain(&corpus.everyday).chain(corpus.sets.iter().flat_map(|set| &set.messages));
-    let messages = messages.map(|message| &message.text);
+    let messages: Vec<String> = messages.map(asked).collect();
     let message = |text| (text, TextKind::Message);
     let chatter: Vec<String> = list_chatter().map(str::to_owned).collect();
     let mut known = read(cache, encoder.dims())?;
     let mut seen = HashSet::new();
-    let all = chatter.iter().chain(messages).chain(uses).map(|text| message(text.as_str()));
+    let all = chatter.iter().chain(&messages).chain(uses).map(|text| message(text.as_str()));
     let missing: Vec<Text<'_>> = all
         .chain(skills.iter().map(|text| (text.as_str(), TextKind::Document)))
         .filter(|text| !known.contains_key(&key_of(*text)) && seen.insert(key_of(*text)))
@@ -86,7 +87,7 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     }
     let find_as = |text: Text<'_>| known.get(&key_of(text)).cloned().unwrap_or_default();
     let find = |text: &String| find_as((text, TextKind::Message));
-    let of_messages = |messages: &[Message]| messages.iter().map(|message| find(&message.text)).collect();
+    let of_messages = |messages: &[Message]| messages.iter().map(|message| find(&asked(message))).collect();
     let phrases: Vec<Vec<f32>> = chatter.iter().map(find).collect();
     Ok(Vectors {
         skills: skills.iter().map(|text| find_as((text, TextKind::Document))).collect(),

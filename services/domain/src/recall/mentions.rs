@@ -6,7 +6,8 @@ use super::catalogue::Catalogue;
 use super::hash::{hash, short};
 use super::names::Mention;
 use super::ordinary::rarity;
-use super::search::{Ranking, TERMS, beginning};
+use super::passages::Passages;
+use super::search::{Ranking, TERMS};
 use super::tokens::{each_term, list_distinct_terms};
 
 /// A rank within this agrees.
@@ -66,13 +67,16 @@ struct Said<'a> {
 impl<'a> Said<'a> {
     fn read(catalogue: &'a Catalogue, message: &str) -> Self {
         let (mut terms, mut count) = (Vec::new(), 0);
-        each_term(beginning(message), |term, _| {
-            count += 1;
-            let key = short(hash(term.as_bytes()));
-            if terms.len() < TERMS && !terms.contains(&key) {
-                terms.push(key);
-            }
-        });
+        let Passages { written, pasted } = Passages::of(message);
+        for text in written.into_iter().chain(pasted) {
+            each_term(text, |term, _| {
+                count += 1;
+                let key = short(hash(term.as_bytes()));
+                if terms.len() < TERMS && !terms.contains(&key) {
+                    terms.push(key);
+                }
+            });
+        }
         let mut masses = vec![0; catalogue.len()];
         for term in &terms {
             for (skill, _) in catalogue.claimants(*term) {

@@ -7,6 +7,7 @@ use super::fitted::{WORDS, WORDS_AND_MEANING};
 use super::floor::{self, Best};
 use super::hash::{hash, short};
 use super::mentions;
+use super::passages::Passages;
 use super::phrases::print_of;
 use super::score::{Asked, Context, Signals, add_examples, add_meaning, add_phrases, add_triggers, add_words};
 use super::spelling;
@@ -37,9 +38,9 @@ pub struct Ranking {
     /// What is known of message and catalogue as a whole.
     pub context: Context,
     /// The best score of all, skills that were left out included.
-    best: f32,
+    pub(super) best: f32,
     /// How long the best skill and most others are, 0 to 1.
-    longness: f32,
+    pub(super) longness: f32,
     /// The skills whose embeddings are clearly near the message's, nearest first, few.
     pub(super) near: Vec<usize>,
 }
@@ -55,9 +56,13 @@ impl Ranking {
         if self.fit < floor {
             return &[];
         }
-        let reach = NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness;
-        let near = self.hits.partition_point(|hit| hit.score >= self.best - reach);
+        let near = self.hits.partition_point(|hit| hit.score >= self.best - self.reach());
         &self.hits[..near]
+    }
+
+    /// How far below the best a skill may stand.
+    pub(super) fn reach(&self) -> f32 {
+        NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness
     }
 }
 
@@ -171,14 +176,6 @@ fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
 
 /// Distinct terms, and phrases, of a message that are searched for: the first ones of a long text say what it is about.
 pub(super) const TERMS: usize = 512;
-/// Bytes of a message that are searched for: names alone are looked for in the rest.
-const READ: usize = 16 * 1024;
-
-/// What is searched for of a message.
-pub(super) fn beginning(message: &str) -> &str {
-    &message[..message.floor_char_boundary(READ)]
-}
-
 /// Misspelt words that are looked at; each costs some hundred look-ups.
 const CORRECTIONS: usize = 8;
 
@@ -191,34 +188,59 @@ struct Read {
     said: Vec<u32>,
 }
 
-/// The terms and phrases of a message; a misspelt term stands for the one of the catalogue closest to it.
+/// Returns the terms and phrases of a message; a misspelt term stands for the one of the catalogue closest to it. Written text
+/// comes before pasted text, whose words weigh less and make no phrases.
 fn read_message(catalogue: &Catalogue, message: &str) -> Read {
-    let Read { mut asked, mut phrases, mut said } = Read::default();
-    let mut last = None;
-    let mut corrections = CORRECTIONS;
-    let mut step = 0;
-    each_term(beginning(message), |term, shape| {
-        pause_at(step);
-        step += 1;
-        let mut key = short(hash(term.as_bytes()));
-        if catalogue.count(key).next().is_none() && corrections > 0 && spelling::is_correctable(term) {
-            corrections -= 1;
-            key = spelling::find_correction(term, catalogue).unwrap_or(key);
-        }
-        if let Some(other) = asked.iter_mut().find(|other| other.term == key) {
-            other.count += 1.0;
-        } else if asked.len() < TERMS {
-            asked.push(Asked { term: key, count: 1.0 });
-        }
-        if said.len() < TERMS {
-            said.push(key);
-        }
-        let word = (shape == Shape::Word).then_some(key);
-        let phrase = last.zip(word).filter(|(a, b)| a != b).map(|(a, b)| print_of(a, b));
-        if let Some(phrase) = phrase.filter(|phrase| phrases.len() < TERMS && !phrases.contains(phrase)) {
-            phrases.push(phrase);
-        }
-        last = word;
-    });
-    Read { asked, phrases, said }
+    let passages = Passages::of(message);
+    let mut reader = Reader { catalogue, read: Read::default(), corrections: CORRECTIONS, step: 0 };
+    for text in &passages.written {
+        reader.read(text, 1.0, true);
+    }
+    let weight = passages.pasted_weight();
+    for text in &passages.pasted {
+        reader.read(text, weight, false);
+    }
+    reader.read
+}
+
+/// Reads the passages of a message.
+struct Reader<'a> {
+    catalogue: &'a Catalogue,
+    read: Read,
+    corrections: usize,
+    step: usize,
+}
+
+impl Reader<'_> {
+    /// Reads a text whose terms have this weight, and its phrases and triggers if it was written.
+    fn read(&mut self, text: &str, weight: f32, is_written: bool) {
+        let Self { catalogue, read: Read { asked, phrases, said }, corrections, step } = self;
+        let mut last = None;
+        each_term(text, |term, shape| {
+            pause_at(*step);
+            *step += 1;
+            let mut key = short(hash(term.as_bytes()));
+            if catalogue.count(key).next().is_none() && *corrections > 0 && spelling::is_correctable(term) {
+                *corrections -= 1;
+                key = spelling::find_correction(term, catalogue).unwrap_or(key);
+            }
+            if let Some(other) = asked.iter_mut().find(|other| other.term == key) {
+                other.count += weight;
+            } else if asked.len() < TERMS {
+                asked.push(Asked { term: key, count: weight });
+            }
+            if !is_written {
+                return;
+            }
+            if said.len() < TERMS {
+                said.push(key);
+            }
+            let word = (shape == Shape::Word).then_some(key);
+            let phrase = last.zip(word).filter(|(a, b)| a != b).map(|(a, b)| print_of(a, b));
+            if let Some(phrase) = phrase.filter(|phrase| phrases.len() < TERMS && !phrases.contains(phrase)) {
+                phrases.push(phrase);
+            }
+            last = word;
+        });
+    }
 }

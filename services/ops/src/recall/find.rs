@@ -56,12 +56,13 @@ pub(crate) struct Recalled {
     pub(crate) ranking: Ranking,
 }
 
-/// The vector of a message, by the deadline. Also whether there should be one and is none.
+/// Returns the vector of a message's written text by the deadline. Also whether there should be one and is none.
 pub(crate) async fn embed(ctx: &Ctx, message: &str, deadline: Option<Instant>) -> Result<(Option<Arc<[f32]>>, bool)> {
     if ctx.app.models.embedder.is_none() {
         return Ok((None, false));
     }
-    let made = made_in_time(ctx.app.models.embed_message(Asker::of(&ctx.principal)?, message, deadline).await);
+    let text = recall::text_to_embed(message);
+    let made = made_in_time(ctx.app.models.embed_message(Asker::of(&ctx.principal)?, &text, deadline).await);
     let is_late = made.is_none();
     Ok((made, is_late))
 }

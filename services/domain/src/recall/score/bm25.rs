@@ -9,7 +9,7 @@ use crate::recall::ordinary::rarity;
 /// A term of a message.
 pub(in crate::recall) struct Asked {
     pub(in crate::recall) term: u32,
-    /// How often it was said.
+    /// How often it was said; a pasted word counts less than 1.
     pub(in crate::recall) count: f32,
 }
 
@@ -30,7 +30,7 @@ pub(in crate::recall) fn add_words(catalogue: &Catalogue, asked: &[Asked], signa
     }
 }
 
-/// Adds what one term contributes, and returns its rarity.
+/// Adds what one term contributes, and returns its rarity by how much it was said.
 fn add_term(catalogue: &Catalogue, asked: &Asked, signals: &mut [Signals]) -> f32 {
     let rarity = rarity(asked.term);
     let (mut in_text, mut in_body) = (0, 0);
@@ -39,6 +39,8 @@ fn add_term(catalogue: &Catalogue, asked: &Asked, signals: &mut [Signals]) -> f3
         in_body += usize::from(count.body > 0);
     }
     let said = asked.count.min(MOST_SAID).sqrt();
+    // A pasted term weighs less in the share of the message that a skill covers, too.
+    let rarity_said = rarity * said.min(1.0);
     let weight = |holders| said * idf(signals.len(), holders).powf(OWN_SHARE) * rarity.powf(1.0 - OWN_SHARE);
     let (text_weight, body_weight) = (weight(in_text), weight(in_body));
     for (skill, weights) in catalogue.list(asked.term) {
@@ -46,9 +48,9 @@ fn add_term(catalogue: &Catalogue, asked: &Asked, signals: &mut [Signals]) -> f3
         signal.name += text_weight * weights.name;
         signal.text += text_weight * weights.text;
         signal.body += body_weight * weights.body;
-        signal.cover += rarity;
+        signal.cover += rarity_said;
     }
-    rarity
+    rarity_said
 }
 
 /// The share of the catalogue's idf in a term's weight, a geometric mean with its rarity in English.

@@ -198,7 +198,7 @@ fn a_skill_leads_to_so_many_others_at_most() {
 
 #[test]
 fn the_first_phrases_of_a_long_message_count() {
-    let words: Vec<String> = (0..2 * search::TERMS).map(|n| format!("word{n}")).collect();
+    let words: Vec<String> = (0..search::TERMS + 40).map(|n| format!("w{n}")).collect();
     let body = [words.join(" "), words.join(" ")].join(". ");
     let catalogue = Catalogue::build(&[SkillText { name: "x", body: &body, ..SkillText::default() }]);
     let phrases = |count: usize| search(&catalogue, &words[..count].join(" "), None, 1).hits[0].signals.phrases;

@@ -1,0 +1,189 @@
+//! Separates the text that a user wrote from the text pasted into a message: code, logs, quoted mail, the middle of a long text.
+
+mod pasted;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::stop_words::is_stop_word;
+use pasted::find_blocks;
+
+/// Bytes at either end of a message that are searched. Names are looked for in the rest too.
+const END: usize = 8 * 1024;
+
+/// Bytes up to which all text outside of blocks counts as written by the user. Of more text only the first and the last paragraph
+/// do, as people put a request before or after the text that they paste.
+const WRITTEN: usize = 4 * 1024;
+
+/// Most characters of the first and of the last paragraph of such a text.
+const EDGE: usize = 500;
+
+/// Most characters of a message that are embedded, about as many as the encoder reads.
+const EMBEDDED: usize = 1_000;
+
+/// Characters above which the first or last paragraph of a long text is taken for pasted, if the other one is much shorter.
+const REQUEST: usize = 250;
+
+/// The weight of a pasted word, beside 1 of a written one.
+const IN_BLOCK: f32 = 0.25;
+
+/// The written and the pasted text of a message.
+#[derive(Debug, Default)]
+pub(super) struct Passages<'a> {
+    /// Text that the user wrote, in order.
+    pub(super) written: Vec<&'a str>,
+    /// Pasted text, in order.
+    pub(super) pasted: Vec<&'a str>,
+}
+
+impl<'a> Passages<'a> {
+    /// Splits the two ends of a message. Pasted text alone counts as written.
+    pub(super) fn of(message: &'a str) -> Self {
+        let ends = ends_of(message);
+        let blocks = find_blocks(message);
+        let written: Vec<Range<usize>> = between(&blocks, message.len());
+        let mut passages = Self { written: cut(message, &written, &ends), pasted: cut(message, &blocks, &ends) };
+        if passages.written.iter().map(|text| text.len()).sum::<usize>() > WRITTEN {
+            passages.keep_edges();
+        }
+        if !passages.written.iter().any(|text| says_something(text)) {
+            passages.written.append(&mut passages.pasted);
+        }
+        passages
+    }
+
+    /// Moves all but the first and the last paragraph to the pasted text.
+    fn keep_edges(&mut self) {
+        let Some((first, last)) = self.written.first().copied().zip(self.written.last().copied()) else { return };
+        let mut middle = std::mem::take(&mut self.written);
+        let head = head_of(first);
+        let tail = tail_of(last);
+        // Both are parts of the same passage where nothing is between them.
+        if let [whole] = middle[..] {
+            let rest = whole.get(head.len()..whole.len().saturating_sub(tail.len())).unwrap_or_default();
+            middle = vec![rest];
+        } else {
+            if let Some(text) = middle.first_mut() {
+                *text = &text[head.len()..];
+            }
+            if let Some(text) = middle.last_mut() {
+                *text = &text[..text.len() - tail.len()];
+            }
+        }
+        self.written = vec![head, tail];
+        middle.append(&mut self.pasted);
+        self.pasted = middle;
+    }
+
+    /// Returns the weight of a pasted word, beside 1 of a written one. All pasted words together count at most as much as the written
+    /// ones.
+    pub(super) fn pasted_weight(&self) -> f32 {
+        let bytes = |texts: &[&str]| texts.iter().map(|text| text.len()).sum::<usize>().max(1) as f32;
+        // A term counts by the root of its number.
+        let share = bytes(&self.written) / bytes(&self.pasted);
+        (share * share).min(IN_BLOCK)
+    }
+}
+
+/// Returns the part of a message to embed: the text that the user wrote, without pasted text. A message without pasted text that is
+/// not too long for the encoder is embedded as it is.
+pub fn text_to_embed(message: &str) -> Cow<'_, str> {
+    let is_short = message.len() <= EMBEDDED;
+    if is_short && !message.contains('\n') {
+        return Cow::Borrowed(message);
+    }
+    let Passages { written, pasted } = Passages::of(message);
+    if is_short && pasted.is_empty() {
+        return Cow::Borrowed(message);
+    }
+    let written: Vec<&str> = written.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect();
+    let characters: usize = written.iter().map(|text| text.chars().count()).sum();
+    match written[..] {
+        _ if characters <= REQUEST => Cow::Owned(written.join("\n")),
+        // The shorter one asks for something, the longer one belongs to the pasted text.
+        [first, last] if message.len() > WRITTEN => {
+            let (short, long) = if first.len() <= last.len() { (first, last) } else { (last, first) };
+            let is_request = long.chars().count() > REQUEST && short.len() * 3 <= long.len() && is_sentence(short);
+            if is_request { Cow::Borrowed(short) } else { Cow::Owned(written.join("\n")) }
+        }
+        _ if characters <= EMBEDDED => Cow::Owned(written.join("\n")),
+        _ => Cow::Owned(first_and_last(&written.join("\n"))),
+    }
+}
+
+/// Returns the beginning and the end of a text that is too long for the encoder, both cut at a word.
+fn first_and_last(text: &str) -> String {
+    let head = end_at_word(text, EMBEDDED * 3 / 4);
+    let tail = begin_at_word(&text[head.len()..], EMBEDDED / 4);
+    format!("{head}\n{tail}")
+}
+
+/// Checks whether a text is more than a greeting or a signature: it has three words besides stop words.
+fn is_sentence(text: &str) -> bool {
+    words_of(text).nth(2).is_some() || text.chars().filter(|c| !c.is_ascii()).nth(7).is_some()
+}
+
+fn says_something(text: &str) -> bool {
+    words_of(text).next().is_some()
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.filter(|word| !is_stop_word(&word.to_lowercase()))
+}
+
+/// Returns the ranges of a message that are searched: all of it, or both ends.
+fn ends_of(message: &str) -> Vec<Range<usize>> {
+    if message.len() <= 2 * END {
+        return vec![0..message.len()];
+    }
+    let tail = message.ceil_char_boundary(message.len() - END);
+    vec![0..message.floor_char_boundary(END), tail..message.len()]
+}
+
+/// Returns the ranges between blocks, which are in order.
+fn between(blocks: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
+    let starts = std::iter::once(0).chain(blocks.iter().map(|block| block.end));
+    let ends = blocks.iter().map(|block| block.start).chain([end]);
+    starts.zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Returns the texts of ranges, as far as they lie at an end of the message.
+fn cut<'a>(message: &'a str, ranges: &[Range<usize>], ends: &[Range<usize>]) -> Vec<&'a str> {
+    let within =
+        |range: &Range<usize>, end: &Range<usize>| message.get(range.start.max(end.start)..range.end.min(end.end));
+    let texts = ranges.iter().flat_map(|range| ends.iter().filter_map(move |end| within(range, end)));
+    texts.filter(|text| !text.trim().is_empty()).collect()
+}
+
+/// Returns the first paragraph of a text, or its beginning if it is long.
+fn head_of(text: &str) -> &str {
+    let start = text.len() - text.trim_start().len();
+    let paragraph = text[start..].find("\n\n").map_or(text.len(), |at| start + at);
+    end_at_word(&text[..paragraph], start + EDGE)
+}
+
+/// Returns the last paragraph of a text; of a long paragraph its last line, of a long line its end.
+fn tail_of(text: &str) -> &str {
+    let kept = text.trim_end();
+    let paragraph = kept.rfind("\n\n").map_or(0, |at| at + 2);
+    let paragraph =
+        if kept.len() - paragraph <= EDGE { paragraph } else { kept.rfind('\n').map_or(paragraph, |at| at + 1) };
+    let last = &text[paragraph..];
+    if last.chars().nth(EDGE).is_none() { last } else { begin_at_word(last, REQUEST) }
+}
+
+/// Returns the beginning of a text in at most this many characters, cut at a blank if there is one.
+fn end_at_word(text: &str, characters: usize) -> &str {
+    let Some((end, _)) = text.char_indices().nth(characters) else { return text };
+    &text[..text[..end].rfind(char::is_whitespace).unwrap_or(end)]
+}
+
+/// Returns the end of a text in at most this many characters, cut at a blank if there is one.
+fn begin_at_word(text: &str, characters: usize) -> &str {
+    let Some((start, _)) = text.char_indices().rev().nth(characters.saturating_sub(1)) else { return text };
+    &text[text[start..].find(char::is_whitespace).map_or(start, |at| start + at)..]
+}
+
+#[cfg(test)]
+mod tests;
