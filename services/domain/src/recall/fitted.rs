@@ -3,72 +3,92 @@
 use super::floor::Floor;
 use super::score::Fusion;
 
-pub(super) const WORDS_AND_MEANING: Fusion =
-    Fusion { text: 0.1680, body: 0.3055, phrases: 0.5387, meaning: 24.2711, meaning_depth: -15.3814 };
+pub(super) const WORDS_AND_MEANING: Fusion = Fusion {
+    text: 0.1669,
+    body: 0.3076,
+    phrases: 0.5345,
+    meaning: 24.2849,
+    meaning_depth: -15.3985,
+};
 
-pub(super) const WORDS_AND_MEANING_EVIDENCE: Fusion =
-    Fusion { text: 0.2000, body: 0.3330, phrases: 0.7500, meaning: 8.2000, meaning_depth: 0.0000 };
+pub(super) const WORDS_AND_MEANING_EVIDENCE: Fusion = Fusion {
+    text: 0.2000,
+    body: 0.3330,
+    phrases: 0.7500,
+    meaning: 8.2000,
+    meaning_depth: 0.0000,
+};
 
 pub(super) const WORDS_AND_MEANING_SHORT: Floor = Floor {
     evidence: 0.0000,
-    words: -0.3825,
-    lead: 0.3706,
+    words: -0.3855,
+    lead: 0.3682,
     cover: 0.0000,
     field: 0.0000,
-    skills: -0.1056,
-    meaning: 10.6131,
-    mean_meaning: -3.8097,
-    spread: -1.8629,
-    chatter: -3.0687,
-    learned: 2.5156,
-    own: -6.1960,
-    base: -2.2989,
+    skills: -0.1048,
+    meaning: 10.6193,
+    mean_meaning: -3.8158,
+    spread: -1.8277,
+    chatter: -3.0683,
+    learned: 2.5174,
+    own: -6.1988,
+    base: -2.2972,
 };
 
 pub(super) const WORDS_AND_MEANING_LONG: Floor = Floor {
-    evidence: 3.4146,
+    evidence: 3.4145,
     words: 0.0000,
     lead: 0.0000,
-    cover: 1.9897,
-    field: -5.1721,
-    skills: -0.6453,
-    meaning: 4.6563,
+    cover: 1.9917,
+    field: -5.1747,
+    skills: -0.6455,
+    meaning: 4.6597,
     mean_meaning: 0.0000,
     spread: 0.0000,
     chatter: 0.0000,
     learned: 0.0000,
     own: 0.0000,
-    base: -6.9101,
+    base: -6.9192,
 };
 
-pub(super) const WORDS: Fusion =
-    Fusion { text: 0.8211, body: 0.2865, phrases: 0.4604, meaning: 0.0000, meaning_depth: 0.0000 };
+pub(super) const WORDS: Fusion = Fusion {
+    text: 0.8215,
+    body: 0.2868,
+    phrases: 0.4682,
+    meaning: 0.0000,
+    meaning_depth: 0.0000,
+};
 
-pub(super) const WORDS_EVIDENCE: Fusion =
-    Fusion { text: 0.3000, body: 0.4000, phrases: 0.7500, meaning: 0.0000, meaning_depth: 0.0000 };
+pub(super) const WORDS_EVIDENCE: Fusion = Fusion {
+    text: 0.3000,
+    body: 0.4000,
+    phrases: 0.7500,
+    meaning: 0.0000,
+    meaning_depth: 0.0000,
+};
 
 pub(super) const WORDS_SHORT: Floor = Floor {
     evidence: 0.0000,
-    words: 2.1284,
-    lead: 0.2644,
+    words: 2.1583,
+    lead: 0.2400,
     cover: 0.0000,
     field: 0.0000,
-    skills: 0.0602,
+    skills: 0.0555,
     meaning: 0.0000,
     mean_meaning: 0.0000,
     spread: 0.0000,
     chatter: 0.0000,
     learned: 0.0000,
     own: 0.0000,
-    base: -4.9573,
+    base: -4.9754,
 };
 
 pub(super) const WORDS_LONG: Floor = Floor {
-    evidence: 3.2108,
+    evidence: 3.2116,
     words: 0.0000,
     lead: 0.0000,
-    cover: 1.3162,
-    field: -3.2972,
+    cover: 1.3155,
+    field: -3.2968,
     skills: -0.3867,
     meaning: 0.0000,
     mean_meaning: 0.0000,
@@ -76,5 +96,5 @@ pub(super) const WORDS_LONG: Floor = Floor {
     chatter: 0.0000,
     learned: 0.0000,
     own: 0.0000,
-    base: -5.7331,
+    base: -5.7344,
 };
