@@ -16,7 +16,9 @@ const HEADINGS: [&str; 6] = [
     "recent conversations",
 ];
 /// How its other lines begin that carry its structure.
-const LINES: [&str; 19] = [
+const LINES: [&str; 21] = [
+    "excluded skills for this message",
+    "skills the user asks about",
     "available skills (",
     "relevant skills for this message",
     "related skills (see-also)",

@@ -8,6 +8,7 @@ use super::names::Mention;
 use super::ordinary::rarity;
 use super::passages::Passages;
 use super::search::{Ranking, TERMS};
+use super::stance::Stance;
 use super::tokens::{each_term, list_distinct_terms};
 
 /// A rank within this agrees.
@@ -26,15 +27,20 @@ impl Catalogue {
     /// The skills named in a message by whole words: those that are meant, and those that are not; each once, the most
     /// specific (longest) names first.
     ///
-    /// A name is meant that is no ordinary word, or is called explicitly, or that the rest of the message agrees with.
+    /// A name is meant that is no ordinary word, or is called explicitly, or that the rest of the message agrees with and
+    /// no negation. [`Mention::stance`] says whether a skill that is meant is called, asked about or forbidden.
     /// `ranking` is the answer to the whole message, `None` where it was not searched.
     pub fn find_named(&self, message: &str, ranking: Option<&Ranking>) -> (Vec<Mention>, Vec<Mention>) {
         let said = LazyCell::new(|| Said::read(self, message));
         let near = |skill| said.is_telling && ranking.is_some_and(|ranking| ranking.near.contains(&skill));
         let mut weighed = 0;
         self.find_mentions(message).into_iter().partition(|mention| {
-            if !mention.common || mention.explicit || near(mention.skill) {
+            let is_negated = mention.stance == Stance::Forbidden;
+            if !mention.common || mention.explicit || !is_negated && near(mention.skill) {
                 return true;
+            }
+            if is_negated {
+                return false;
             }
             weighed += 1;
             weighed <= WEIGHED && said.agrees(mention, message.get(mention.bytes.clone()).unwrap_or_default())

@@ -24,6 +24,7 @@ mod score;
 mod search;
 mod segment;
 mod spelling;
+mod stance;
 mod stop_words;
 mod tokens;
 mod triggers;
@@ -39,6 +40,7 @@ pub use ordinary::{find_rarity, is_ordinary_word};
 pub use passages::text_to_embed;
 pub use score::{Context, Signals};
 pub use search::{Evidence, Hit, Query, Ranking, gather, search};
+pub use stance::Stance;
 pub use tokens::{list_distinct_terms, list_terms};
 
 #[cfg(test)]

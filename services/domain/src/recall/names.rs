@@ -7,11 +7,13 @@ mod words;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::fold::{Class, class_of};
 use super::hash::{EMPTY, Keyed, extend, mix};
 use super::ordinary::is_ordinary_word;
+use super::stance::{Stance, read_stances};
 use crate::pause::pause_at;
 use words::{Joint, Word, split_message};
 
@@ -29,10 +31,37 @@ pub struct Mention {
     pub bytes: Range<usize>,
     /// The same in characters.
     pub chars: Range<usize>,
-    /// Whether it was called by an explicit form: `/weather`, `` `weather` ``, "use weather", "weather skill".
+    /// Whether its form shows that it is a skill's name, even if it is an ordinary word: `/weather`, `` `weather` ``,
+    /// "use weather", "weather skill".
     pub explicit: bool,
     /// Whether the name is one ordinary word, so that without an explicit form another signal must agree.
     pub common: bool,
+    /// Whether the message calls for the skill, forbids it, or asks about it.
+    pub stance: Stance,
+    /// The words that the stance was read from, in bytes; `None` if the form of the name decided.
+    pub cue: Option<Range<usize>>,
+}
+
+impl Mention {
+    /// Returns how much it decides beside other mentions of the same skill.
+    fn weight(&self) -> u8 {
+        match (self.stance, &self.cue) {
+            (Stance::Forbidden, _) | (Stance::Called, Some(_)) => 3,
+            (Stance::Called, None) | (Stance::AskedAbout, _) => 2,
+            (Stance::Named, _) => 1,
+        }
+    }
+
+    /// Adds a later mention of the same skill: of two that decide, the later one counts.
+    fn add(&mut self, later: Self) {
+        let explicit = self.explicit || later.explicit;
+        let (own, other) = (self.weight(), later.weight());
+        let is_clearer = later.explicit && !self.explicit;
+        if other > own || other == own && (other == 3 || is_clearer) {
+            *self = later;
+        }
+        self.explicit = explicit;
+    }
 }
 
 /// The names of a catalogue by their words.
@@ -88,8 +117,24 @@ impl Names {
 
     /// The skills named in a message, each once, the most specific (longest) names first.
     pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
-        let words = split_message(message);
+        let mut all = self.find_all(message);
+        read_stances(message, &mut all);
         let mut best: HashMap<u64, Mention, Keyed> = HashMap::default();
+        for mention in all {
+            match best.entry(mention.skill as u64) {
+                Entry::Vacant(free) => drop(free.insert(mention)),
+                Entry::Occupied(mut known) => known.get_mut().add(mention),
+            }
+        }
+        let mut mentions: Vec<Mention> = best.into_values().collect();
+        mentions.sort_by_key(|mention| (Reverse(mention.chars.len()), mention.bytes.start, mention.skill));
+        mentions
+    }
+
+    /// All names in a message, in their order, without the stance to them.
+    fn find_all(&self, message: &str) -> Vec<Mention> {
+        let words = split_message(message);
+        let mut all = Vec::new();
         let mut at = 0;
         while at < words.len() {
             pause_at(at);
@@ -102,17 +147,10 @@ impl Names {
                 at += 1;
                 continue;
             };
-            for mention in mentions {
-                let known = best.entry(mention.skill as u64).or_insert_with(|| mention.clone());
-                if mention.explicit && !known.explicit {
-                    *known = mention;
-                }
-            }
+            all.extend(mentions);
             at += length;
         }
-        let mut mentions: Vec<Mention> = best.into_values().collect();
-        mentions.sort_by_key(|mention| (Reverse(mention.chars.len()), mention.bytes.start, mention.skill));
-        mentions
+        all
     }
 
     /// The names that are made of exactly these words; one written as it is stored wins over those that only sound so.
@@ -139,6 +177,8 @@ impl Names {
                 chars: first.chars.start..last.chars.end,
                 explicit,
                 common: entry.is_common,
+                stance: Stance::Named,
+                cue: None,
             })
             .collect()
     }

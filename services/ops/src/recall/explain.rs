@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::TimeDelta;
 use knowhow_domain::graph::Offers;
-use knowhow_domain::recall::{Hit, Mention, Ranking};
+use knowhow_domain::recall::{Hit, Mention, Ranking, Stance};
 use knowhow_domain::used::USE_DAYS;
 use knowhow_domain::{Result, SkillId};
 use knowhow_store::offered;
@@ -147,6 +147,13 @@ impl Parts {
 
 /// Why a name in a message is meant as such, or not.
 pub(super) fn why_meant(mention: &Mention, meant: bool) -> &'static str {
+    let is_name = mention.explicit || !mention.common;
+    match mention.stance {
+        Stance::Forbidden if is_name => return "the user excluded it",
+        Stance::AskedAbout => return "the message asks about it and does not call for it",
+        Stance::Forbidden => return "it is an ordinary word, and the message negates it",
+        Stance::Called | Stance::Named => {}
+    }
     match (mention.explicit, mention.common, meant) {
         (true, ..) => "it is called explicitly",
         (_, false, _) => "it is no ordinary word",

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use knowhow_domain::Result;
-use knowhow_domain::recall::{self, Mention, Ranking, has_words, search};
+use knowhow_domain::recall::{self, Mention, Ranking, Stance, has_words, search};
 use tokio::time::Instant;
 
 use super::UserCatalogue;
@@ -48,8 +48,12 @@ pub(crate) struct Query<'a> {
 /// The skills that a message asks for, as places in the catalogue.
 #[derive(Debug, Default)]
 pub(crate) struct Recalled {
-    /// Names in the message that are meant as such, the most specific first.
+    /// Skills that the message calls for or names, the most specific name first.
     pub(crate) named: Vec<Mention>,
+    /// Skills that it asks about and does not call for.
+    pub(crate) asked: Vec<Mention>,
+    /// Skills that it forbids.
+    pub(crate) excluded: Vec<Mention>,
     /// The other names in it.
     pub(crate) unmeant: Vec<Mention>,
     /// The other skills that fit, best first; empty if the message was not searched.
@@ -139,19 +143,27 @@ fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option
     if query.is_search {
         return Recalled { ranking: whole.unwrap_or_default(), ..Recalled::default() };
     }
-    let (named, unmeant) = index.find_named(query.message, whole.as_ref());
+    let (meant, unmeant) = index.find_named(query.message, whole.as_ref());
     let ranking = match whole {
         None => Ranking::default(),
-        Some(ranking) if named.is_empty() => ranking,
+        Some(ranking) if meant.is_empty() => ranking,
         // What else is asked for is judged by the rest: the words of a name speak for that skill, and would open the floor
         // for strangers.
         Some(_) => {
-            let rest = without_names(query.message, &named);
-            let without: Vec<usize> = named.iter().map(|mention| mention.skill).collect();
+            let rest = without_names(query.message, &meant);
+            let without: Vec<usize> = meant.iter().map(|mention| mention.skill).collect();
             if has_words(&rest) { of(&rest, &without) } else { Ranking::default() }
         }
     };
-    Recalled { named, unmeant, ranking }
+    let mut recalled = Recalled { unmeant, ranking, ..Recalled::default() };
+    for mention in meant {
+        match mention.stance {
+            Stance::Called | Stance::Named => recalled.named.push(mention),
+            Stance::AskedAbout => recalled.asked.push(mention),
+            Stance::Forbidden => recalled.excluded.push(mention),
+        }
+    }
+    recalled
 }
 
 /// The message without the names in it.

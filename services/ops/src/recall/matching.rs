@@ -1,6 +1,6 @@
 //! Match: the names of skills in a message, and where they stand.
 
-use knowhow_domain::recall::has_words;
+use knowhow_domain::recall::{Stance, has_words};
 use knowhow_domain::{Channel, Error, Result, Scope, check_message};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -37,10 +37,17 @@ pub struct Matched {
     pub start: usize,
     /// Where they end.
     pub end: usize,
-    /// Whether it is called in so many words: `/weather`, "use weather", "weather skill".
+    /// Whether its form shows that it is a skill's name: `/weather`, "use weather", "weather skill".
     pub explicit: bool,
-    /// Whether a turn would inject it: one common word alone is not enough.
+    /// Whether a turn would inject it: one common word alone is not enough, nor is a skill that is only asked about or
+    /// that is forbidden.
     pub meant: bool,
+    /// Whether the message calls for the skill, only names it, asks about it, or forbids it.
+    pub stance: Stance,
+    /// The words of the message that the stance was read from; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "use")]
+    pub cue: Option<String>,
     /// Why it is meant or not, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -75,8 +82,9 @@ pub async fn match_skills(ctx: &Ctx, input: &MatchSkills) -> Result<Matches> {
     let found = find_in(ctx, &catalogue, query).await?;
     let explains = input.explain.unwrap_or_default();
     let meant = found.named.iter().map(|mention| (mention, true));
+    let others = found.asked.iter().chain(&found.excluded).chain(&found.unmeant).map(|mention| (mention, false));
     let mut items = Vec::new();
-    for (mention, meant) in meant.chain(found.unmeant.iter().map(|mention| (mention, false))) {
+    for (mention, meant) in meant.chain(others) {
         let skill = catalogue.skills.get(mention.skill).ok_or_else(|| Error::internal("a place without a skill"))?;
         items.push(Matched {
             name: skill.name.to_string(),
@@ -85,6 +93,8 @@ pub async fn match_skills(ctx: &Ctx, input: &MatchSkills) -> Result<Matches> {
             end: mention.chars.end,
             explicit: mention.explicit,
             meant,
+            stance: mention.stance,
+            cue: mention.cue.clone().and_then(|cue| message.get(cue)).map(str::to_owned),
             reason: explains.then(|| why_meant(mention, meant).to_owned()),
         });
     }

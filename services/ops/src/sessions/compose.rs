@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::recall::{Hit, Mention};
+use knowhow_domain::recall::{Hit, Mention, Stance};
 use knowhow_domain::{Result, SkillId, Tools};
 use knowhow_store::{graph, skills};
 
 use self::bodies::{Bodies, Body};
 use self::text::{Printing, print};
 use super::kept::GivenBody;
-use super::view::{ActiveView, RelatedView, RelevantView, TooLongView, TurnAnswer};
+use super::view::{ActiveView, ExcludedView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 use crate::Ctx;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
 
@@ -23,6 +23,9 @@ const RELATED: usize = 5;
 
 /// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
 const NAMED: usize = 16;
+
+/// Most excluded skills of a turn.
+const MOST_EXCLUDED: usize = 64;
 
 /// The skills that the session was shown since its prompt was last compressed.
 #[derive(Default)]
@@ -78,7 +81,9 @@ pub(super) struct Composed {
     pub(super) used: Vec<(SkillId, i32)>,
     /// Skills that it offers: those whose bodies it holds, and those that the agent can load by their names.
     pub(super) offered: Vec<SkillId>,
-    /// Each of them, in the same order: that of the active skills, then of the relevant ones.
+    /// Skills that the message forbids or asks about: it never becomes an example of them.
+    pub(super) untaught: Vec<SkillId>,
+    /// The bodies of the used skills, in the same order: those of the active skills, then those of the relevant ones.
     pub(super) bodies: Vec<GivenBody>,
 }
 
@@ -117,7 +122,7 @@ pub(super) async fn compose(
                     content: body.content,
                     missing: body.missing,
                     files: body.files,
-                    reason: if mention.explicit { CALLED } else { "named in the message" }.into(),
+                    reason: if mention.stance == Stance::Called { CALLED } else { "named in the message" }.into(),
                     tainted: body.tainted || choice.is_tainted(skill),
                 });
             }
@@ -138,6 +143,12 @@ pub(super) async fn compose(
     // A similar body must not take the room that a named one needed.
     let inlines = answer.too_long.is_empty() && answer.active.iter().all(|active| active.missing.is_none());
     let inlined = if inlines { terms.inlined() } else { 0 };
+    answer.excluded.extend(
+        choice.excluded.iter().map(|skill| ExcludedView { name: skill.name.to_string(), reason: EXCLUDED.into() }),
+    );
+    answer.relevant.extend(
+        choice.asked.iter().map(|skill| RelevantView { tainted: choice.is_tainted(skill), ..asked_view(skill) }),
+    );
     let mut bodies = bodies.for_recalled(terms, found.ranking.fit);
     for (place, (skill, hit)) in choice.relevant.iter().enumerate() {
         let body = match place {
@@ -165,11 +176,32 @@ pub(super) async fn compose(
     answer.text = print(&answer, &bodies.given, &Printing { choice: &choice, terms });
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
-    Ok(Composed { answer, used: bodies.used, offered, bodies: bodies.given })
+    let untaught = choice.excluded.iter().chain(&choice.asked).map(|skill| skill.id).collect();
+    Ok(Composed { answer, used: bodies.used, offered, untaught, bodies: bodies.given })
 }
 
 /// The reason of a skill that the message calls for, not only mentions.
 const CALLED: &str = "called in the message";
+
+/// The reason of a skill that the message forbids.
+const EXCLUDED: &str = "the user excluded it";
+
+/// The reason of a skill that the message asks about.
+const ASKED: &str = "asked about in the message";
+
+fn asked_view(skill: &KnownSkill) -> RelevantView {
+    RelevantView {
+        name: skill.name.to_string(),
+        summary: skill.summary.to_string(),
+        score: 1.0,
+        reason: ASKED.into(),
+        content: None,
+        version: None,
+        missing: None,
+        files: Vec::new(),
+        tainted: false,
+    }
+}
 
 fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
     let (version, content, missing, files) = match body {
@@ -192,6 +224,8 @@ fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) ->
 /// The skills of a turn.
 struct Choice<'a> {
     named: Vec<(&'a KnownSkill, &'a Mention)>,
+    asked: Vec<&'a KnownSkill>,
+    excluded: Vec<&'a KnownSkill>,
     relevant: Vec<(&'a KnownSkill, &'a Hit)>,
     /// With the name of the skill that led there.
     related: Vec<(&'a KnownSkill, &'a str)>,
@@ -204,7 +238,11 @@ impl<'a> Choice<'a> {
         let skill = |place: usize| catalogue.skills.get(place).map(AsRef::as_ref);
         let mut taken: HashSet<SkillId> = HashSet::new();
         let named: Vec<_> = found.named.iter().filter_map(|m| Some((skill(m.skill)?, m))).collect();
+        let all = |mentions: &'a [Mention]| mentions.iter().filter_map(|mention| skill(mention.skill));
         taken.extend(named.iter().map(|(skill, _)| skill.id));
+        taken.extend(all(&found.asked).chain(all(&found.excluded)).map(|skill| skill.id));
+        let asked = all(&found.asked).take(NAMED).collect();
+        let excluded = all(&found.excluded).take(MOST_EXCLUDED).collect();
         let hits = found.ranking.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
         let is_new = |skill: &KnownSkill| !shown.listed.contains(&skill.id);
         let relevant: Vec<_> =
@@ -223,7 +261,7 @@ impl<'a> Choice<'a> {
             .take(RELATED)
             .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
-        Self { named, relevant, related, tainted: HashSet::new() }
+        Self { named, asked, excluded, relevant, related, tainted: HashSet::new() }
     }
 
     /// The strongest neighbours in the graph of what was recalled, where there is room beside what the skills themselves name.
@@ -239,8 +277,9 @@ impl<'a> Choice<'a> {
         for (of, other) in neighbours {
             let skill = |id: SkillId| catalogue.skills.iter().find(|skill| skill.id == id).map(AsRef::as_ref);
             let (Some(source), Some(other)) = (skill(*of), skill(*other)) else { continue };
-            let is_there =
-                self.recalled().chain(self.related.iter().map(|(skill, _)| *skill)).any(|s| s.id == other.id);
+            let related = self.related.iter().map(|(skill, _)| *skill);
+            let others = self.asked.iter().chain(&self.excluded).copied();
+            let is_there = self.recalled().chain(related).chain(others).any(|s| s.id == other.id);
             if self.related.len() < RELATED && !is_there && !other.reserved && !shown.listed.contains(&other.id) {
                 self.related.push((other, &source.name));
             }
@@ -256,7 +295,8 @@ impl<'a> Choice<'a> {
     /// Asks which are not to be trusted: what recall knows of skills does not tell.
     async fn find_tainted(&mut self, ctx: &Ctx) -> Result<()> {
         let named = self.named.iter().map(|(skill, _)| skill.id);
-        let relevant = self.relevant.iter().map(|(skill, _)| skill.id);
+        let relevant = self.relevant.iter().map(|(skill, _)| *skill).chain(self.asked.iter().copied());
+        let relevant = relevant.map(|skill| skill.id);
         let ids: Vec<SkillId> = named.chain(relevant).chain(self.related.iter().map(|(skill, _)| skill.id)).collect();
         if !ids.is_empty() {
             self.tainted =

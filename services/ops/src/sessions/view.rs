@@ -22,9 +22,14 @@ pub struct TurnAnswer {
     pub(super) turns_left: Option<i32>,
     /// Skills that the message names, with their bodies: instructions.
     pub active: Vec<ActiveView>,
+    /// Skills that the user excluded in this message: they are not recalled, and this message teaches them nothing. At most
+    /// the first 64.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schema(required = false)]
+    pub excluded: Vec<ExcludedView>,
     /// Skills that the message names whose bodies are longer than the turn has room for; load them with `skill_view`.
     pub too_long: Vec<TooLongView>,
-    /// Skills that may help, best first: for reference.
+    /// Skills that the message asks about, then those that may help, best first: for reference.
     pub relevant: Vec<RelevantView>,
     /// Skills that the relevant ones name in `see_also`.
     pub related: Vec<RelatedView>,
@@ -89,6 +94,16 @@ pub struct ActiveView {
     pub tainted: bool,
 }
 
+/// A skill that the user excluded.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ExcludedView {
+    /// The skill's full name, with its namespaces.
+    #[schema(example = "drop-tables")]
+    pub name: String,
+    /// `the user excluded it`.
+    pub reason: String,
+}
+
 /// What of a body had no room: it is cut at the end of a section, where it has sections. `skill_view` has all of it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct MissingView {
@@ -126,7 +141,7 @@ pub struct RelevantView {
     pub summary: String,
     /// How likely the message asks for it, 0 to 1: for any skill at all, times how near this one is to the best.
     pub score: f32,
-    /// Why, in words and numbers.
+    /// Why, in words and numbers; `asked about in the message` if the message asks what the skill is or does.
     pub reason: String,
     /// For the best, with `inline_top` or where the agent has no tools, and for as many more as have room where it has
     /// none: the body, as reference material.

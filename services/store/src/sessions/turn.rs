@@ -57,7 +57,7 @@ statement! {
         tainted_by: &'a [String], message_id: Uuid, message: &'a str, tool_calls: i32, turn_key: Option<&'a str>,
         request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
         snapshot: Option<Uuid>, most_log_bytes: i64, revision: i64, examples_revision: Option<i64>, has_relations: bool,
-        silent_since: Option<DateTime<Utc>>, max_turns: Option<i32>, offered: Vec<Uuid>,
+        silent_since: Option<DateTime<Utc>>, max_turns: Option<i32>, offered: Vec<Uuid>, untaught: Vec<Uuid>,
     } -> NumberRow,
     "-- sessions.write_turn
     with before as materialized (
@@ -96,6 +96,10 @@ statement! {
         from turned
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($15)
         returning u.skill_id
+    ), untaught as (
+        insert into failed_lessons (tenant_id, user_id, session_id, turn, skill_id)
+        select $1, $2, $3, number, skill_id from turned cross join unnest($26::uuid[]) as x (skill_id)
+        on conflict do nothing
     ), events as (
         insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
         select $1, $2, ($5::timestamptz at time zone 'UTC')::date, skill_id, 'view', '', w.version, $5
@@ -222,6 +226,8 @@ pub struct WrittenTurn<'a> {
     pub used: &'a [(SkillId, i32)],
     /// Skills that this turn names for the agent to load, or brings whole.
     pub offered: &'a [SkillId],
+    /// Skills that the message forbids or asks about: it never becomes an example of them.
+    pub untaught: &'a [SkillId],
     /// Sources that are not to be trusted and were read since the turn before.
     pub tainted_by: &'a [String],
     /// When the turn is written.
@@ -268,6 +274,7 @@ pub async fn write_turn(
         silent_since: assumed.map(|assumed| assumed.silent_since),
         max_turns: written.max_turns,
         offered: uuids(written.offered.iter().copied()),
+        untaught: uuids(written.untaught.iter().copied()),
     };
     Ok(write(db, principal, turn).await?.iter().any(|row| row.number > read_turn.turns))
 }

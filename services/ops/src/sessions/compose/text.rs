@@ -17,12 +17,15 @@ pub(super) struct Printing<'a> {
 pub(super) fn print(answer: &TurnAnswer, bodies: &[GivenBody], printing: &Printing<'_>) -> String {
     let Printing { choice, terms } = printing;
     let mut printed = bodies.iter().map(|body| &body.printed);
-    let relevant = answer.relevant.iter().zip(&choice.relevant);
+    let found = answer.relevant.iter().skip(choice.asked.len());
+    let relevant = found.zip(&choice.relevant);
     let inline = answer.relevant.iter().filter(|view| view.content.is_some());
     let relevant = relevant.filter(|(view, _)| terms.tools.can_read() || view.content.is_some());
     render_turn(&TurnParts {
         tools: terms.tools,
         active: answer.active.iter().zip(printed.by_ref()).map(|(view, body)| view.as_part(body)).collect(),
+        excluded: answer.excluded.iter().map(|view| view.name.as_str()).collect(),
+        asked: choice.asked.iter().map(|skill| line(skill, false, choice.is_tainted(skill))).collect(),
         too_long: answer.too_long.iter().map(TooLongView::as_part).collect(),
         relevant: relevant
             .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill), view.tainted))

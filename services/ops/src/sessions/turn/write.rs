@@ -45,6 +45,7 @@ pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, made: Made<'_>) -> Resul
         injected: &injected,
         used: &composed.used,
         offered: &composed.offered,
+        untaught: &composed.untaught,
         tainted_by: input.tainted_sources(),
         now,
     };

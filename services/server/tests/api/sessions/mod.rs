@@ -3,6 +3,7 @@
 mod budgets;
 mod conversations;
 pub mod everyday;
+mod excluded;
 mod names;
 mod nudges;
 mod open;

@@ -104,13 +104,20 @@ async fn places_are_counted_in_characters() {
         ("\r\n\tgit\r\n", "git", "git", 3, 6),
     ] {
         let items = matches(alice, message).await;
-        let expected = json!([{
-            "name": name, "text": text, "start": start, "end": end,
-            "explicit": message.contains("skill"), "meant": true,
+        let called = message.contains("skill") || message.contains('用');
+        let mut expected = json!([{
+            "name": name, "text": text, "start": start, "end": end, "explicit": called, "meant": true,
+            "stance": if called { "called" } else { "named" },
         }]);
+        if message.contains('用') {
+            expected[0]["cue"] = json!("用");
+        }
         assert_eq!(items, expected, "{message:?}");
     }
-    assert_eq!(members(&matches(alice, "git").await[0]), ["end", "explicit", "meant", "name", "start", "text"]);
+    assert_eq!(
+        members(&matches(alice, "git").await[0]),
+        ["end", "explicit", "meant", "name", "stance", "start", "text"]
+    );
 }
 
 #[tokio::test]
