@@ -3,21 +3,11 @@
 use super::floor::Floor;
 use super::score::Fusion;
 
-pub(super) const WORDS_AND_MEANING: Fusion = Fusion {
-    text: 0.1669,
-    body: 0.3076,
-    phrases: 0.5345,
-    meaning: 24.2849,
-    meaning_depth: -15.3985,
-};
+pub(super) const WORDS_AND_MEANING: Fusion =
+    Fusion { text: 0.1669, body: 0.3076, phrases: 0.5345, meaning: 24.2849, meaning_depth: -15.3985 };
 
-pub(super) const WORDS_AND_MEANING_EVIDENCE: Fusion = Fusion {
-    text: 0.2000,
-    body: 0.3330,
-    phrases: 0.7500,
-    meaning: 8.2000,
-    meaning_depth: 0.0000,
-};
+pub(super) const WORDS_AND_MEANING_EVIDENCE: Fusion =
+    Fusion { text: 0.2000, body: 0.3330, phrases: 0.7500, meaning: 8.2000, meaning_depth: 0.0000 };
 
 pub(super) const WORDS_AND_MEANING_SHORT: Floor = Floor {
     evidence: 0.0000,
@@ -51,21 +41,11 @@ pub(super) const WORDS_AND_MEANING_LONG: Floor = Floor {
     base: -6.9192,
 };
 
-pub(super) const WORDS: Fusion = Fusion {
-    text: 0.8215,
-    body: 0.2868,
-    phrases: 0.4682,
-    meaning: 0.0000,
-    meaning_depth: 0.0000,
-};
+pub(super) const WORDS: Fusion =
+    Fusion { text: 0.8215, body: 0.2868, phrases: 0.4682, meaning: 0.0000, meaning_depth: 0.0000 };
 
-pub(super) const WORDS_EVIDENCE: Fusion = Fusion {
-    text: 0.3000,
-    body: 0.4000,
-    phrases: 0.7500,
-    meaning: 0.0000,
-    meaning_depth: 0.0000,
-};
+pub(super) const WORDS_EVIDENCE: Fusion =
+    Fusion { text: 0.3000, body: 0.4000, phrases: 0.7500, meaning: 0.0000, meaning_depth: 0.0000 };
 
 pub(super) const WORDS_SHORT: Floor = Floor {
     evidence: 0.0000,

@@ -25,7 +25,7 @@ const RELATED: usize = 5;
 const NAMED: usize = 16;
 
 /// Most excluded skills of a turn.
-const MOST_EXCLUDED: usize = 64;
+pub(super) const MOST_EXCLUDED: usize = 64;
 
 /// The skills that the session was shown since its prompt was last compressed.
 #[derive(Default)]
@@ -175,9 +175,9 @@ pub(super) async fn compose(
     answer.nudge.clone_from(&terms.nudge);
     answer.text = print(&answer, &bodies.given, &Printing { choice: &choice, terms });
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
+    shown.listed.extend(choice.asked.iter().map(|skill| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
-    let untaught = choice.excluded.iter().chain(&choice.asked).map(|skill| skill.id).collect();
-    Ok(Composed { answer, used: bodies.used, offered, untaught, bodies: bodies.given })
+    Ok(Composed { answer, used: bodies.used, offered, untaught: choice.untaught, bodies: bodies.given })
 }
 
 /// The reason of a skill that the message calls for, not only mentions.
@@ -226,6 +226,8 @@ struct Choice<'a> {
     named: Vec<(&'a KnownSkill, &'a Mention)>,
     asked: Vec<&'a KnownSkill>,
     excluded: Vec<&'a KnownSkill>,
+    /// Those that the message forbids or asks about.
+    untaught: Vec<SkillId>,
     relevant: Vec<(&'a KnownSkill, &'a Hit)>,
     /// With the name of the skill that led there.
     related: Vec<(&'a KnownSkill, &'a str)>,
@@ -241,8 +243,10 @@ impl<'a> Choice<'a> {
         let all = |mentions: &'a [Mention]| mentions.iter().filter_map(|mention| skill(mention.skill));
         taken.extend(named.iter().map(|(skill, _)| skill.id));
         taken.extend(all(&found.asked).chain(all(&found.excluded)).map(|skill| skill.id));
-        let asked = all(&found.asked).take(NAMED).collect();
-        let excluded = all(&found.excluded).take(MOST_EXCLUDED).collect();
+        let excluded: Vec<_> = all(&found.excluded).take(MOST_EXCLUDED).collect();
+        let untaught = all(&found.asked).take(NAMED).chain(excluded.iter().copied()).map(|skill| skill.id).collect();
+        // The agent has the text of one whose body it was shown.
+        let asked = all(&found.asked).filter(|skill| !shown.injected.contains(&skill.id)).take(NAMED).collect();
         let hits = found.ranking.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
         let is_new = |skill: &KnownSkill| !shown.listed.contains(&skill.id);
         let relevant: Vec<_> =
@@ -261,7 +265,7 @@ impl<'a> Choice<'a> {
             .take(RELATED)
             .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
-        Self { named, asked, excluded, relevant, related, tainted: HashSet::new() }
+        Self { named, asked, excluded, untaught, relevant, related, tainted: HashSet::new() }
     }
 
     /// The strongest neighbours in the graph of what was recalled, where there is room beside what the skills themselves name.

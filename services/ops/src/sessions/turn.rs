@@ -21,7 +21,7 @@ use self::known::{keep, note_vain, start_known};
 pub use self::message::TakeTurn;
 use self::message::{check, other_message, patience};
 use self::write::{Made, write};
-use super::compose::{Composed, FromRecall, Shown, Terms, compose};
+use super::compose::{Composed, FromRecall, MOST_EXCLUDED, Shown, Terms, compose};
 use super::kept::unpack;
 use super::log::taint;
 use super::nudge::nudge;
@@ -192,7 +192,9 @@ fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Pupils {
     let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
     let came = named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
-    Pupils { used: came.map(|skill| skill.id).collect(), ..Pupils::default() }
+    let excluded = found.excluded.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
+    let refused = excluded.take(MOST_EXCLUDED).map(|skill| skill.id).collect();
+    Pupils { used: came.map(|skill| skill.id).collect(), refused }
 }
 
 /// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn

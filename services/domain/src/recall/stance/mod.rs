@@ -85,12 +85,12 @@ pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
 /// Joins what the words around a name say with the form of the name itself, such as `/name`.
 fn apply(mention: &mut Mention, reading: &Reading) {
     mention.explicit |= reading.is_used;
-    mention.cue.clone_from(&reading.cue);
-    mention.stance = match reading.stance {
-        Stance::Named if mention.explicit && reading.cue.is_none() => Stance::Called,
+    let is_word = mention.common && !mention.explicit;
+    (mention.stance, mention.cue) = match (reading.stance, &reading.cue) {
+        (Stance::Named, None) if mention.explicit => (Stance::Called, None),
         // "open weather", "how is the weather": nothing shows that an ordinary word is a name.
-        Stance::Called | Stance::AskedAbout if mention.common && !mention.explicit => Stance::Named,
-        stance => stance,
+        (Stance::Called | Stance::AskedAbout, _) if is_word => (Stance::Named, None),
+        (stance, cue) => (stance, cue.clone()),
     };
 }
 
