@@ -16,6 +16,7 @@ const SAID: Signals = Signals {
     cover: 0.5,
     cosine: 0.4,
     example: 0.0,
+    meaning: 0.4,
     counter: 0.0,
     depth: 0.3,
 };

@@ -8,6 +8,8 @@ fn names_are_taken_out_of_a_message() {
         bytes,
         explicit: false,
         common: false,
+        stance: Stance::Named,
+        cue: None,
     };
     assert_eq!(without_names("use git, then mail é", &[mention(14..18), mention(4..7)]), "use , then  é");
     assert_eq!(without_names("git", &[mention(0..3), mention(0..3)]), "");
