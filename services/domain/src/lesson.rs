@@ -26,7 +26,7 @@ pub fn example_text(message: &str) -> Option<&str> {
     let Some((end, _)) = message.char_indices().nth(EXAMPLE_CHARS) else { return Some(message) };
     // The blank behind the last word that fits may be the one that is left out.
     let blank = message.char_indices().take(EXAMPLE_CHARS + 1).filter(|(_, c)| c.is_whitespace()).last();
-    let cut = blank.and_then(|(at, _)| message.get(..at)).map(str::trim_end).filter(|cut| has_words(cut));
+    let cut = blank.and_then(|(at, _)| message.get(..at)).map(str::trim_end).filter(|cut| cut.len() * 2 > end);
     cut.or_else(|| message.get(..end))
 }
 

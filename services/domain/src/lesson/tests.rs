@@ -3,8 +3,9 @@ use super::*;
 #[test]
 fn messages_are_cut_between_words() {
     assert_eq!(example_text("  send the report to Ann by mail \n"), Some("send the report to Ann by mail"));
-    for short in ["", "hello there", "  hello there, friends   "] {
-        assert_eq!(example_text(short), None, "{short}");
+    assert_eq!(example_text(" lights off "), Some("lights off"));
+    for wordless in ["", "👍", "  ?! "] {
+        assert_eq!(example_text(wordless), None, "{wordless}");
     }
     let long = "word ".repeat(100);
     let cut = example_text(&long).unwrap();

@@ -10,7 +10,7 @@ fn bad_lines_are_told_by_their_number_and_stop_no_other() {
     let long = format!(r#"{{"skill": "a", "message": "{}"}}"#, "x".repeat(301));
     let huge = format!(r#"{{"skill": "a", "message": "{}"}}"#, "x".repeat(9000));
     let text = format!(
-        "{good}\r\n\nnonsense\n{long}\n{huge}\n{{\"skill\": \"a\"}}\n{good}\n{{\"skill\": \"a\", \"message\": \"hi\"}}"
+        "{good}\r\n\nnonsense\n{long}\n{huge}\n{{\"skill\": \"a\"}}\n{good}\n{{\"skill\": \"a\", \"message\": \"👍\"}}"
     );
     let read = read_lines(&file(&text));
     assert_eq!(read.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 7]);
