@@ -1,6 +1,6 @@
 //! Learning from use: what of a message becomes an example of the skill that was used after it, and how many are kept.
 
-use crate::recall::has_words;
+use crate::recall::{has_words, own_words};
 
 /// Most characters of an example.
 pub const EXAMPLE_CHARS: usize = 300;
@@ -28,6 +28,13 @@ pub fn example_text(message: &str) -> Option<&str> {
     let blank = message.char_indices().take(EXAMPLE_CHARS + 1).filter(|(_, c)| c.is_whitespace()).last();
     let cut = blank.and_then(|(at, _)| message.get(..at)).map(str::trim_end).filter(|cut| cut.len() * 2 > end);
     cut.or_else(|| message.get(..end))
+}
+
+/// Returns the text that a message of a conversation teaches. A message that only agrees, refuses, chooses or continues a question
+/// teaches nothing: "yes" would become an example of any skill that was offered. The agent's offer is not taught instead, as users
+/// do not ask in its words.
+pub fn taught_text(message: &str) -> Option<&str> {
+    own_words(message).and_then(example_text)
 }
 
 #[cfg(test)]

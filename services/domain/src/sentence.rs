@@ -24,7 +24,7 @@ pub(crate) fn sentence_end(text: &str) -> usize {
             !mark.is_ascii() || text[end..].strip_prefix(' ').is_some_and(|rest| !rest.starts_with(char::is_lowercase));
         (ends && !(mark == "." && is_abbreviated(&text[..at]))).then_some(end)
     };
-    text.match_indices(['.', '!', '?', '。', '！', '？']).find_map(ends_at).unwrap_or(text.len())
+    text.match_indices(['.', '!', '?', '。', '！', '？', '؟', '।']).find_map(ends_at).unwrap_or(text.len())
 }
 
 fn is_abbreviated(before: &str) -> bool {

@@ -8,6 +8,7 @@ mod count;
 mod counter;
 mod embedded;
 mod examples;
+mod exchange;
 mod fitted;
 mod floor;
 mod fold;
@@ -15,6 +16,7 @@ mod hash;
 mod learned;
 mod meaning;
 mod mentions;
+mod merge;
 mod names;
 mod ordinary;
 mod passages;
@@ -33,6 +35,9 @@ pub use catalogue::{Catalogue, Listed, SkillText};
 pub use chatter::list_chatter;
 pub use embedded::{EmbeddedKind, embedded_text};
 pub use examples::Examples;
+pub use exchange::{
+    Exchange, Interpretation, Origin, SearchText, first_of_message, interpret, last_of_reply, own_words, refers_back,
+};
 pub use floor::FLOOR;
 pub(crate) use fold::{Class, class_of, fold};
 pub use names::{Mention, has_words};

@@ -16,7 +16,9 @@ impl Seen for KeptSession {
     /// What of its snapshot is left out are three numbers.
     fn weight(&self) -> usize {
         let shown = (self.state.listed.len() + self.state.injected.len()) * size_of::<SkillId>();
-        1_000 + size_of::<Self>() + shown + self.turn_key.as_ref().map_or(0, String::len)
+        let last =
+            [&self.state.last.message, &self.state.last.reply].into_iter().flatten().map(String::len).sum::<usize>();
+        1_000 + size_of::<Self>() + shown + last + self.turn_key.as_ref().map_or(0, String::len)
     }
 
     fn is_later_than(&self, other: &Self) -> bool {

@@ -2,7 +2,7 @@
 //! apply.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::lesson::{SMALL_TALK, example_text};
+use knowhow_domain::lesson::{SMALL_TALK, taught_text};
 use knowhow_domain::session::GAP_MINUTES;
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use knowhow_store::WriteTx;
@@ -47,7 +47,7 @@ impl Pupils {
 
 /// Has skills learn a lesson in a moment; the caller that used them does not wait for it.
 pub(crate) fn learn_later(ctx: &Ctx, pupils: Pupils, lesson: Lesson) {
-    if pupils.is_empty() || !ctx.principal.settings().learns() || example_text(&lesson.message).is_none() {
+    if pupils.is_empty() || !ctx.principal.settings().learns() || taught_text(&lesson.message).is_none() {
         return;
     }
     let Ok(place) = WAITING.try_acquire() else {
@@ -99,7 +99,7 @@ struct Learnt<'a> {
 
 async fn learn_in(ctx: &Ctx, tx: &mut WriteTx, learnt: Learnt<'_>) -> Result<bool> {
     let Learnt { skill, is_counter, lesson } = learnt;
-    let Some(message) = example_text(&lesson.message) else { return Ok(false) };
+    let Some(message) = taught_text(&lesson.message) else { return Ok(false) };
     // Of a turn that was searched it is there; a job makes the others.
     let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
     if !is_counter && embedding.as_ref().is_some_and(|(_, vector)| is_small_talk(ctx, vector)) {

@@ -46,7 +46,7 @@ pub(crate) struct Query<'a> {
 }
 
 /// The skills that a message asks for, as places in the catalogue.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Recalled {
     /// Skills that the message calls for or names, the most specific name first.
     pub(crate) named: Vec<Mention>,
@@ -56,6 +56,8 @@ pub(crate) struct Recalled {
     pub(crate) excluded: Vec<Mention>,
     /// The other names in it.
     pub(crate) unmeant: Vec<Mention>,
+    /// Names in an offer of the agent that the message accepts.
+    pub(crate) agreed: Vec<Mention>,
     /// The other skills that fit, best first; empty if the message was not searched.
     pub(crate) ranking: Ranking,
 }

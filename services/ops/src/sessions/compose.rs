@@ -22,7 +22,7 @@ use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
 const RELATED: usize = 5;
 
 /// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
-const NAMED: usize = 16;
+const MOST_NAMED: usize = 16;
 
 /// Most excluded skills of a turn.
 pub(super) const MOST_EXCLUDED: usize = 64;
@@ -110,7 +110,7 @@ pub(super) async fn compose(
     }
     let mut answer = TurnAnswer::default();
     let mut offered = Vec::new();
-    for (skill, mention) in &choice.named {
+    for (skill, reason) in &choice.named {
         match bodies.take(skill.id) {
             Some(Ok(body)) => {
                 // Shows a named body even if it was shown as a reference before: that was no instruction.
@@ -122,7 +122,7 @@ pub(super) async fn compose(
                     content: body.content,
                     missing: body.missing,
                     files: body.files,
-                    reason: if mention.stance == Stance::Called { CALLED } else { "named in the message" }.into(),
+                    reason: (*reason).into(),
                     tainted: body.tainted || choice.is_tainted(skill),
                 });
             }
@@ -183,6 +183,12 @@ pub(super) async fn compose(
 /// The reason of a skill that the message calls for, not only mentions.
 const CALLED: &str = "called in the message";
 
+/// The reason of a skill that it mentions.
+const NAMED: &str = "named in the message";
+
+/// The reason of a skill that the agent named in what it offered.
+const AGREED: &str = "named in what the message agrees to";
+
 /// The reason of a skill that the message forbids.
 const EXCLUDED: &str = "the user excluded it";
 
@@ -223,7 +229,8 @@ fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) ->
 
 /// The skills of a turn.
 struct Choice<'a> {
-    named: Vec<(&'a KnownSkill, &'a Mention)>,
+    /// With the reason of each.
+    named: Vec<(&'a KnownSkill, &'static str)>,
     asked: Vec<&'a KnownSkill>,
     excluded: Vec<&'a KnownSkill>,
     /// Those that the message forbids or asks about.
@@ -239,19 +246,24 @@ impl<'a> Choice<'a> {
     fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &Shown, terms: &Terms) -> Self {
         let skill = |place: usize| catalogue.skills.get(place).map(AsRef::as_ref);
         let mut taken: HashSet<SkillId> = HashSet::new();
-        let named: Vec<_> = found.named.iter().filter_map(|m| Some((skill(m.skill)?, m))).collect();
         let all = |mentions: &'a [Mention]| mentions.iter().filter_map(|mention| skill(mention.skill));
-        taken.extend(named.iter().map(|(skill, _)| skill.id));
         taken.extend(all(&found.asked).chain(all(&found.excluded)).map(|skill| skill.id));
         let excluded: Vec<_> = all(&found.excluded).take(MOST_EXCLUDED).collect();
-        let untaught = all(&found.asked).take(NAMED).chain(excluded.iter().copied()).map(|skill| skill.id).collect();
+        let untaught =
+            all(&found.asked).take(MOST_NAMED).chain(excluded.iter().copied()).map(|skill| skill.id).collect();
         // The agent has the text of one whose body it was shown.
-        let asked = all(&found.asked).filter(|skill| !shown.injected.contains(&skill.id)).take(NAMED).collect();
+        let asked = all(&found.asked).filter(|skill| !shown.injected.contains(&skill.id)).take(MOST_NAMED).collect();
+        let reason = |mention: &Mention| if mention.stance == Stance::Called { CALLED } else { NAMED };
+        let own = found.named.iter().map(|mention| (mention.skill, reason(mention)));
+        let named = own.chain(found.agreed.iter().map(|mention| (mention.skill, AGREED)));
+        let named = named.filter_map(|(place, reason)| Some((skill(place)?, reason)));
+        let named: Vec<_> = named.filter(|(skill, _)| taken.insert(skill.id)).collect();
         let hits = found.ranking.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
         let is_new = |skill: &KnownSkill| !shown.listed.contains(&skill.id);
         let relevant: Vec<_> =
             hits.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(terms.relevant).collect();
-        let sources = found.named.iter().map(|m| m.skill).chain(relevant.iter().map(|(_, hit)| hit.skill));
+        let named_places = found.named.iter().chain(&found.agreed).map(|m| m.skill);
+        let sources = named_places.chain(relevant.iter().map(|(_, hit)| hit.skill));
         let neighbours = sources.filter_map(|place| Some((place, skill(place)?)));
         let neighbours = neighbours.flat_map(|(place, source)| {
             catalogue
@@ -264,7 +276,8 @@ impl<'a> Choice<'a> {
             .filter(|(skill, _)| !skill.reserved && is_new(skill) && taken.insert(skill.id))
             .take(RELATED)
             .collect();
-        let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
+        let named =
+            named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(MOST_NAMED).collect();
         Self { named, asked, excluded, untaught, relevant, related, tainted: HashSet::new() }
     }
 

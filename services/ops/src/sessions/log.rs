@@ -1,6 +1,9 @@
 //! Adds to the log of a session, beside its turns: the agent's replies, the mark of untrusted content, feedback, the
 //! end.
 
+use std::sync::Arc;
+
+use knowhow_domain::recall::last_of_reply;
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId, ToolCall, check_message};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply};
@@ -10,6 +13,7 @@ use utoipa::ToSchema;
 use super::tool_calls::ToolCalls;
 use super::{LOG_BYTES, check_text, log_full, missing, session_id};
 use crate::Ctx;
+use crate::answers::KeptSession;
 
 /// Most replies to one turn.
 pub const REPLIES: i32 = 64;
@@ -100,9 +104,13 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
         most_bytes: LOG_BYTES,
         bytes: stored_bytes(&input.message, tools)?,
     };
+    let mut logged = None;
     let turn = ctx
         .once(&mut tx, &("reply", session, input), async |tx| match sessions::add_reply(tx, &reply).await? {
-            Some(LoggedReply::InTurn(turn)) => Ok(Some(turn)),
+            Some(LoggedReply::InTurn { turn, replies }) => {
+                logged = Some((turn, replies));
+                Ok(Some(turn))
+            }
             Some(LoggedReply::TooMany) => Err(too_many_replies()),
             Some(LoggedReply::LogFull) => Err(log_full()),
             None => Ok(None),
@@ -115,6 +123,9 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
         return Err(Error::Conflict { code: "session-ended", detail });
     };
     tx.commit().await?;
+    if let Some((turn, replies)) = logged {
+        note_reply(ctx, session, &RepliedTurn { turn, replies, reply: &input.message });
+    }
     Ok(Logged { turn })
 }
 
@@ -128,6 +139,25 @@ fn check_rounds(rounds: Option<u32>) -> Result<Option<i32>> {
 fn stored_bytes(message: &str, tools: &[ToolCall]) -> Result<i64> {
     let tools = if tools.is_empty() { 0 } else { serde_json::to_vec(tools).map_err(Error::internal)?.len() };
     i64::try_from(message.len() + tools).map_err(Error::internal)
+}
+
+/// A turn with its last reply.
+struct RepliedTurn<'a> {
+    turn: i32,
+    replies: i32,
+    reply: &'a str,
+}
+
+/// Notes a reply in the cached state of the session, so that the next turn does not have to read it.
+fn note_reply(ctx: &Ctx, session: SessionId, replied: &RepliedTurn<'_>) {
+    let sessions = &ctx.app.catalogues.answers.sessions;
+    let Some(kept) = sessions.find(ctx, session).filter(|kept| kept.state.turns == replied.turn) else { return };
+    let mut state = kept.state.clone();
+    if replied.replies > state.last.replies {
+        state.last.replies = replied.replies;
+        state.last.reply = Some(last_of_reply(replied.reply).to_owned());
+        sessions.keep(ctx, session, Arc::new(KeptSession { state, turn_key: kept.turn_key.clone() }));
+    }
 }
 
 fn too_many_replies() -> Error {

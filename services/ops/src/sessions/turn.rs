@@ -2,17 +2,18 @@
 
 mod known;
 mod message;
+mod search;
 mod write;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use knowhow_domain::recall::has_words;
+use knowhow_domain::recall::refers_back;
 use knowhow_domain::session::is_over;
 use knowhow_domain::{Error, Result, Scope, SessionId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
-use knowhow_store::sessions::{self, Assumed, KeptTurn, TurnState};
+use knowhow_store::sessions::{self, Assumed, KeptTurn, TurnState, TurnToRead};
 use knowhow_store::skills;
 use knowhow_telemetry::metrics::{self, Stage};
 use tokio::time::{Instant, timeout_at};
@@ -20,6 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use self::known::{keep, note_vain, start_known};
 pub use self::message::TakeTurn;
 use self::message::{check, other_message, patience};
+use self::search::{Searched, embed, search};
 use self::write::{Made, write};
 use super::compose::{Composed, FromRecall, MOST_EXCLUDED, Shown, Terms, compose};
 use super::kept::unpack;
@@ -29,7 +31,7 @@ use super::view::TurnAnswer;
 use super::{check_log, missing, session_id};
 use crate::Ctx;
 use crate::examples::{Pupils, learn_later};
-use crate::recall::{self, Query, UserCatalogue};
+use crate::recall::UserCatalogue;
 use crate::snapshots::Omitted;
 
 /// Rounds, where other turns of the same session go first.
@@ -37,9 +39,6 @@ const ROUNDS: usize = 64;
 
 /// How long a turn that was written in vain may wait for its catalogue, at least: the first round took the time that was given.
 const AGAIN: Duration = Duration::from_millis(100);
-
-/// Most hits that are looked at: what was shown before does not come again.
-const LOOKED_AT: usize = 200;
 
 /// Takes a turn: finds what helps with the message, and logs it. The answer is JSON of
 /// [`TurnAnswer`], in the bytes that it is kept in.
@@ -54,16 +53,14 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     check(input)?;
     let turn_key = input.turn_key.as_deref().or(ctx.call.idempotency_key.as_deref());
     let digest = manifest::digest(input.message.as_bytes());
-    let asked = Asked { session, input, turn_key, digest };
+    let asked = Asked { session, input, turn_key, digest, refers_back: refers_back(&input.message) };
     let deadline = began + patience(input);
-    let embedding = async {
-        match has_words(&input.message) {
-            true => timed(Stage::Embedding, recall::embed(ctx, &input.message, Some(deadline))).await,
-            false => Ok((None, false)),
-        }
+    let vector = async {
+        // The texts to embed for a message that refers back are known only with the state.
+        if asked.refers_back { Ok((None, false)) } else { embed(ctx, &input.message, deadline).await }
     };
-    let (start, embedding) = tokio::join!(begin(ctx, &asked, deadline), embedding);
-    let (mut start, (embedding, is_late)) = (start?, embedding?);
+    let (start, vector) = tokio::join!(begin(ctx, &asked, deadline), vector);
+    let (mut start, vector) = (start?, vector?);
     let mut began_as = if start.assumed.is_some() { "known" } else { "read" };
     for _ in 0..ROUNDS {
         let Start { state, catalogue, assumed } = start;
@@ -81,18 +78,19 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         let mut shown = shown(&state, input);
         let lacks_catalogue = catalogue.is_none();
         let catalogue = catalogue.unwrap_or_default();
+        let mut terms = terms(&ctx.principal, &state)?;
+        let searched = Searched {
+            message: &input.message,
+            refers_back: asked.refers_back,
+            vector: &vector,
+            last: &state.last,
+            min_score: terms.min_score,
+            deadline,
+        };
+        let (found, is_late) = timed(Stage::Search, search(ctx, &catalogue, &searched)).await?;
         let lacking = Lacking { embedding: is_late, catalogue: lacks_catalogue, bodies: !catalogue.has_bodies };
         let degraded = lacking.names();
-        let query = Query {
-            message: &input.message,
-            embedding: embedding.clone(),
-            searched: has_words(&input.message),
-            limit: LOOKED_AT,
-            ..Query::default()
-        };
-        let found = timed(Stage::Search, recall::find_in(ctx, &catalogue, query)).await?;
         let recalled = FromRecall { catalogue: &catalogue, found: &found };
-        let mut terms = terms(&ctx.principal, &state)?;
         terms.nudge = nudge(ctx, session, &state).await?;
         // The state was read before this turn's own taint was noted.
         terms.knows_taint |= !input.tainted_sources().is_empty();
@@ -154,6 +152,8 @@ struct Asked<'a> {
     turn_key: Option<&'a str>,
     /// SHA-256 of the message.
     digest: [u8; 32],
+    /// Whether the message refers to the exchange before it.
+    refers_back: bool,
 }
 
 /// What a turn starts from.
@@ -173,8 +173,9 @@ async fn begin(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start>
 }
 
 async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
-    let Asked { session, turn_key, .. } = *asked;
-    let state = timed(Stage::Read, sessions::read_turn(&ctx.app.db, &ctx.principal, session, turn_key)).await?;
+    let Asked { session, turn_key, refers_back, .. } = *asked;
+    let turn = TurnToRead { session, turn_key, refers_back };
+    let state = timed(Stage::Read, sessions::read_turn(&ctx.app.db, &ctx.principal, turn)).await?;
     let state = state.ok_or_else(missing)?;
     let catalogue = match state.repeated {
         Some(_) => None,
@@ -187,7 +188,7 @@ async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> 
 }
 
 /// Lists the skills that the message names and whose bodies came along: the message becomes an example of them. Skills
-/// that recall found are not among them, or it would learn from its own mistakes.
+/// that recall found are not among them, or it would learn from its own mistakes; nor are those that the agent named.
 fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Pupils {
     let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));

@@ -18,7 +18,9 @@ pub use join::{Joined, SessionCall, join};
 pub use log::{Excerpt, SessionFilter, end, list, list_last_messages, list_messages, taint};
 pub use open::{NewSession, Opened, OpenedAs, open, replace_snapshot};
 pub use reply::{LoggedReply, NewReply, add_reply};
-pub use turn::{Assumed, KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
+pub use turn::{
+    Assumed, KeptTurn, LastMessages, ReadTurn, TurnState, TurnToRead, WrittenTurn, find_turn, read_turn, write_turn,
+};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, Result, Session, SessionId, Tools};

@@ -11,8 +11,8 @@ use crate::vault::{row, statement};
 /// What became of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoggedReply {
-    /// It belongs to this turn.
-    InTurn(i32),
+    /// It belongs to this turn, of whose replies it is the last.
+    InTurn { turn: i32, replies: i32 },
     /// The turn has as many as can be.
     TooMany,
     /// The conversation's log takes no more bytes.
@@ -43,7 +43,7 @@ pub struct NewReply<'a> {
     pub bytes: i64,
 }
 
-row! { struct ReplyRow { too_many: bool, log_full: bool, turn: Option<i32> } }
+row! { struct ReplyRow { too_many: bool, log_full: bool, turn: Option<i32>, replies: Option<i32> } }
 
 // A reply spends its budget with as many rounds as that allows, or with more tool calls over MCP. `greatest` ignores rounds that were
 // not reported.
@@ -66,14 +66,15 @@ statement! {
         from open o
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
           and not o.too_many and not o.log_full
-        returning s.turns as number, o.budget_spent
+        returning s.turns as number, o.budget_spent, s.turn_replies as replies
     ), logged as (
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, rounds, tools,
             budget_spent, at)
         select $1, $2, $3, $5, number, 'agent', $6::text, $7, $13, $14, budget_spent, $4 from talked
         returning turn
     )
-    select o.too_many as too_many, o.log_full as log_full, l.turn as turn from open o left join logged l on true"
+    select o.too_many as too_many, o.log_full as log_full, l.turn as turn, t.replies as replies
+    from open o left join logged l on true left join talked t on true"
 }
 
 /// Logs what the agent said; `None` where no such session is open, or silence has ended it. Two at the same moment may pass a limit by one.
@@ -97,7 +98,7 @@ pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<Lo
         tools: serde_json::to_value(new.tools).map_err(Error::internal)?,
     };
     Ok(tx.write(reply).await?.into_iter().next().and_then(|row| match (row.turn, row.too_many, row.log_full) {
-        (Some(turn), ..) => Some(LoggedReply::InTurn(turn)),
+        (Some(turn), ..) => Some(LoggedReply::InTurn { turn, replies: row.replies.unwrap_or_default() }),
         (None, true, _) => Some(LoggedReply::TooMany),
         (None, _, true) => Some(LoggedReply::LogFull),
         // Ended while this waited for its row.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SessionId, SkillId, SnapshotId, new_id};
 use uuid::Uuid;
 
-pub use state::{KeptTurn, TurnState};
+pub use state::{KeptTurn, LastMessages, TurnState};
 
 use self::state::StateRow;
 use crate::skills::Revisions;
@@ -18,10 +18,13 @@ row! { struct RequestRow { request_digest: Vec<u8> } }
 
 row! { struct NumberRow { number: i32 } }
 
+// The last message and the last reply are read only for a message that refers back ($5). Messages are looked through from the
+// last one on, of which a turn has few.
+//
 // Each session has a snapshot. The join is an outer one so that Postgres never begins with the snapshots, and asks for the
 // sessions of each: a plan that is made while the tables are empty might, and is kept.
 statement! {
-    read FindState<'a> { session: Uuid, turn_key: Option<&'a str> } -> (StateRow, Option<(RequestRow, KeptTurn)>),
+    read FindState<'a> { session: Uuid, turn_key: Option<&'a str>, refers_back: bool } -> (StateRow, Option<(RequestRow, KeptTurn)>),
     "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
            t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}' as is_tainted, s.tools,
@@ -30,7 +33,16 @@ statement! {
                or exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2) as knows_taint,
            (select r.from_id from relations r where r.tenant_id = $1 and r.user_id = $2
             order by r.from_id limit 1) is not null as has_relations,
-           coalesce(c.marked_at > t.created_at, false) as is_marked_since, t.answer_digest, s.log_bytes
+           coalesce(c.marked_at > t.created_at, false) as is_marked_since, t.answer_digest, s.log_bytes,
+           s.turn_replies as replies,
+           case when $5 and s.turn_replies > 0 then
+               (select left(m.content, 1000) from messages m
+                where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.turn = s.turns and m.speaker = 'user'
+                order by m.message_id desc limit 1) end as last_message,
+           case when $5 and s.turn_replies > 0 then
+               (select right(m.content, 4000) from messages m
+                where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.turn = s.turns and m.speaker = 'agent'
+                order by m.message_id desc limit 1) end as last_reply
     from sessions s
     left join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
@@ -58,6 +70,7 @@ statement! {
         request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
         snapshot: Option<Uuid>, most_log_bytes: i64, revision: i64, examples_revision: Option<i64>, has_relations: bool,
         silent_since: Option<DateTime<Utc>>, max_turns: Option<i32>, offered: Vec<Uuid>, untaught: Vec<Uuid>,
+        replies: Option<i32>,
     } -> NumberRow,
     "-- sessions.write_turn
     with before as materialized (
@@ -75,6 +88,7 @@ statement! {
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
           and ($18::uuid is null
                or s.snapshot_id = $18 and s.tainted_by = '{}' and s.log_bytes <= $19 and s.last_message_at >= $23
+                   and ($27::integer is null or s.turn_replies = $27)
                    and exists (select from user_catalogs c
                                where c.tenant_id = $1 and c.user_id = $2 and c.revision = $20 and c.starters_at is null
                                  and ($21::bigint is null or c.examples_revision = $21))
@@ -126,17 +140,23 @@ statement! {
     select number from turned"
 }
 
+/// A turn whose state is to be read.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnToRead<'a> {
+    pub session: SessionId,
+    /// Names the turn, so that it happens once.
+    pub turn_key: Option<&'a str>,
+    /// Whether its message refers to the exchange before it, so that this is read too.
+    pub refers_back: bool,
+}
+
 /// Reads what a turn starts from; `None` for a session that is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn read_turn(
-    db: &Database,
-    principal: &Principal,
-    session: SessionId,
-    turn_key: Option<&str>,
-) -> Result<Option<TurnState>> {
-    let rows = read(db, principal, FindState { session: session.0, turn_key }).await?;
+pub async fn read_turn(db: &Database, principal: &Principal, turn: TurnToRead<'_>) -> Result<Option<TurnState>> {
+    let TurnToRead { session, turn_key, refers_back } = turn;
+    let rows = read(db, principal, FindState { session: session.0, turn_key, refers_back }).await?;
     Ok(rows.into_iter().next().map(|(row, repeated)| TurnState {
         channel: row.channel.0,
         max_turns: row.max_turns,
@@ -156,6 +176,7 @@ pub async fn read_turn(
         has_relations: row.has_relations,
         revisions: Revisions { skills: row.revision, examples: row.examples_revision },
         log_bytes: row.log_bytes,
+        last: LastMessages { message: row.last_message, reply: row.last_reply, replies: row.replies },
         repeated: repeated.map(|(request, kept)| (request.request_digest, kept)),
     }))
 }
@@ -188,6 +209,8 @@ pub struct Assumed {
     pub most_log_bytes: i64,
     /// Since when it must have had a message for it not to be over.
     pub silent_since: DateTime<Utc>,
+    /// How many replies the agent has logged since the last message; `None` if the turn does not depend on them.
+    pub replies: Option<i32>,
 }
 
 /// Names the turn by the state that it started from.
@@ -275,6 +298,7 @@ pub async fn write_turn(
         max_turns: written.max_turns,
         offered: uuids(written.offered.iter().copied()),
         untaught: uuids(written.untaught.iter().copied()),
+        replies: assumed.and_then(|assumed| assumed.replies),
     };
     Ok(write(db, principal, turn).await?.iter().any(|row| row.number > read_turn.turns))
 }

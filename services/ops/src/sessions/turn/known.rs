@@ -17,7 +17,7 @@ use crate::sessions::{check_log, most_log_bytes};
 /// It is read where much would be done in vain: a turn that is repeated, or refused, as the session may have gone on elsewhere; one whose
 /// search is dear; and where so many wait for connections that it may be turned away.
 pub(super) async fn start_known(ctx: &Ctx, asked: &Asked<'_>) -> Result<Option<Start>> {
-    let Asked { session, input, turn_key, .. } = asked;
+    let Asked { session, input, turn_key, refers_back, .. } = asked;
     if !input.tainted_sources().is_empty() || ctx.app.db.is_crowded(&ctx.principal) {
         return Ok(None);
     }
@@ -39,6 +39,7 @@ pub(super) async fn start_known(ctx: &Ctx, asked: &Asked<'_>) -> Result<Option<S
         has_relations: state.has_relations,
         most_log_bytes: most_log_bytes(message.len()),
         silent_since: ctx.now() - ctx.principal.settings().longest_silence(state.channel),
+        replies: refers_back.then_some(state.last.replies),
     };
     Ok(Some(Start { state: state.clone(), catalogue: Some(catalogue), assumed: Some(assumed) }))
 }

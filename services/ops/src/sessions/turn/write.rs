@@ -1,7 +1,8 @@
 //! Writes a turn to the log of its session, with what the session has been shown by then.
 
+use knowhow_domain::recall::first_of_message;
 use knowhow_domain::{Result, SkillId};
-use knowhow_store::sessions::{self, Assumed, ReadTurn, TurnState, WrittenTurn};
+use knowhow_store::sessions::{self, Assumed, LastMessages, ReadTurn, TurnState, WrittenTurn};
 
 use super::Asked;
 use crate::Ctx;
@@ -24,7 +25,7 @@ pub(super) struct Made<'a> {
 /// Writes it, and returns the state that it leaves the session in; `None` where another turn of the session came first, or its end, or
 /// where something that it assumes is not so: then nothing is written.
 pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, made: Made<'_>) -> Result<Option<TurnState>> {
-    let Asked { session, input, turn_key, digest } = asked;
+    let Asked { session, input, turn_key, digest, .. } = asked;
     let Made { state, assumed, composed, answer, shown } = made;
     let sorted = |set: &std::collections::HashSet<SkillId>| {
         let mut ids: Vec<SkillId> = set.iter().copied().collect();
@@ -58,6 +59,7 @@ pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, made: Made<'_>) -> Resul
         injected,
         last_message_at: Some(now),
         log_bytes: state.log_bytes.saturating_add(bytes),
+        last: LastMessages { message: Some(first_of_message(&input.message).to_owned()), ..LastMessages::default() },
         ..state
     }))
 }

@@ -284,6 +284,25 @@ async fn a_turn_behind_another_takes_one_round_trip() {
     assert_eq!(watched.statements(turn()).await, [read, written], "where its turns go to several processes");
 }
 
+/// The reply that a message answers is known where it was logged, and read elsewhere.
+#[tokio::test]
+async fn an_answer_to_a_reply_takes_one_round_trip() {
+    let (watched, alice, world) = watched().await;
+    let (talk, elsewhere) = (Talk::long(&alice).await, world.alice.clone());
+    let elsewhere = Talk { who: elsewhere, ..talk.clone() };
+    let (read, written) = ("sessions.read_turn", "sessions.write_turn");
+    let say = |message: &str| talk.turn(json!({"message": message, "deadline_ms": 30_000}));
+    let offer = json!({"message": "Shall I plan the meeting of Friday?"});
+    assert_eq!(watched.statements(say("Good morning")).await, [read, written], "the first");
+    talk.tell("/reply", offer.clone()).await;
+    assert_eq!(watched.statements(say("yes, please")).await, [written], "behind a reply");
+    assert_eq!(watched.statements(say("yes, please")).await, [written], "without one");
+    elsewhere.tell("/reply", offer.clone()).await;
+    assert_eq!(watched.statements(say("Good night")).await, [written], "a message that answers nothing");
+    elsewhere.tell("/reply", offer).await;
+    assert_eq!(watched.statements(say("sure")).await, [written, read, written], "behind a reply elsewhere");
+}
+
 /// Gives a session another snapshot of its user's.
 const OTHER_SNAPSHOT: &str = "snapshot_id = (
     select n.snapshot_id from snapshots n

@@ -1,6 +1,7 @@
 //! What a turn starts from: the state of its session, and the answer that was kept where the same turn has been had.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::recall::Exchange;
 use knowhow_domain::{Channel, SkillId, SnapshotId, Tools};
 use serde_json::Value;
 use uuid::Uuid;
@@ -46,8 +47,29 @@ pub struct TurnState {
     pub revisions: Revisions,
     /// Bytes of its messages and turns.
     pub log_bytes: i64,
+    /// The last messages.
+    pub last: LastMessages,
     /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
     pub repeated: Option<(Vec<u8>, KeptTurn)>,
+}
+
+/// The last messages of a session, as far as they were read.
+#[derive(Debug, Clone, Default)]
+pub struct LastMessages {
+    /// The user's last message, or its beginning.
+    pub message: Option<String>,
+    /// The agent's last reply to it, or its end.
+    pub reply: Option<String>,
+    /// Replies that the agent has logged since.
+    pub replies: i32,
+}
+
+impl LastMessages {
+    /// The agent's last reply with the message that it answers; `None` without a reply.
+    pub fn exchange(&self) -> Option<Exchange> {
+        let reply = self.reply.as_deref()?;
+        Some(Exchange::of(self.message.as_deref().unwrap_or_default(), reply))
+    }
 }
 
 row! {
@@ -55,7 +77,8 @@ row! {
         channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
         last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
         is_tainted: bool, tools: Word<Tools>, snapshot_id: Uuid, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
-        knows_taint: bool, has_relations: bool, log_bytes: i64,
+        knows_taint: bool, has_relations: bool, log_bytes: i64, replies: i32, last_message: Option<String>,
+        last_reply: Option<String>,
     }
 }
 

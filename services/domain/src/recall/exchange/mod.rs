@@ -1,0 +1,162 @@
+//! Interprets a message in its conversation: "yes" accepts the agent's last offer, "and for Friday?" continues the last question.
+
+mod answer;
+mod offer;
+mod words;
+
+use answer::Answer;
+use offer::{Offer, asks, find_offer, list_items};
+
+use super::tokens::list_terms;
+use crate::sentence::beginning;
+
+/// The exchange before a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The user's previous message, or its beginning.
+    pub message: String,
+    /// The agent's reply to it, or its end.
+    pub reply: String,
+}
+
+/// Most characters of the user's message that are kept for the next one.
+const MESSAGE_CHARS: usize = 1_000;
+
+/// Most characters of the agent's reply that are kept for the next message, the last ones.
+const REPLY_CHARS: usize = 4_000;
+
+impl Exchange {
+    /// Keeps the parts that the next message may refer to.
+    pub fn of(message: &str, reply: &str) -> Self {
+        Self { message: first_of_message(message).to_owned(), reply: last_of_reply(reply).to_owned() }
+    }
+}
+
+/// Returns the beginning of a user's message that is kept for the next one.
+pub fn first_of_message(message: &str) -> &str {
+    beginning(message, MESSAGE_CHARS)
+}
+
+/// Returns the end of a reply that is kept for the next message.
+pub fn last_of_reply(reply: &str) -> &str {
+    &reply[reply.char_indices().rev().nth(REPLY_CHARS - 1).map_or(0, |(at, _)| at)..]
+}
+
+/// The texts to search for a message in its conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Interpretation {
+    /// The message itself.
+    Message,
+    /// None: the message refuses, or thanks.
+    Nothing,
+    /// These, the most important first.
+    Texts(Vec<SearchText>),
+}
+
+/// A text to search for a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchText {
+    /// The text.
+    pub text: String,
+    /// Its origin.
+    pub origin: Origin,
+    /// Its weight, 0 to 1.
+    pub weight: f32,
+}
+
+/// The origin of a text that is searched for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The message, or a part of it.
+    Message,
+    /// An offer of the agent that the message accepts.
+    Offer,
+    /// The previous message, with this one or with the offer.
+    Earlier,
+}
+
+/// Words below which the rest of an agreement may be a detail of the offer.
+const DETAIL: usize = 3;
+
+/// Words below which an offer says nothing by itself: "shall I go ahead?"
+const TELLING: usize = 2;
+
+/// The weight of a text to which the message does not refer by itself.
+const LESS: f32 = 0.8;
+
+/// Checks whether a message answers the agent or continues a question, so that it says little by itself.
+pub fn refers_back(message: &str) -> bool {
+    Answer::of(message).is_some()
+}
+
+/// Returns the part of a message that means the same outside of its conversation. `None` if it only agrees, refuses, chooses or
+/// continues a question. Of an agreement with another request it is that request.
+pub fn own_words(message: &str) -> Option<&str> {
+    match Answer::of(message) {
+        None => Some(message),
+        Some(Answer::Agrees { rest, .. }) if list_terms(rest).len() >= DETAIL => Some(rest),
+        Some(_) => None,
+    }
+}
+
+/// Interprets a message that follows an exchange.
+pub fn interpret(message: &str, exchange: &Exchange) -> Interpretation {
+    let Some(answer) = Answer::of(message) else { return Interpretation::Message };
+    match answer {
+        // "cancel" refuses an offer; by itself it is a request.
+        Answer::Refuses if asks(&exchange.reply) => Interpretation::Nothing,
+        Answer::Refuses => Interpretation::Message,
+        Answer::Picks(place) => {
+            let items = list_items(&exchange.reply);
+            let item = place.of(&items).map(|item| vec![*item]);
+            item.map_or_else(|| agree(exchange, true, ""), Interpretation::offers)
+        }
+        Answer::PicksAll => match list_items(&exchange.reply) {
+            items if items.is_empty() => agree(exchange, true, ""),
+            items => Interpretation::offers(items),
+        },
+        Answer::Agrees { is_sure, rest } => {
+            let is_request = list_terms(rest).len() >= DETAIL;
+            if !is_sure && is_request { Interpretation::Message } else { agree(exchange, is_sure, rest) }
+        }
+        Answer::GoesOn if exchange.message.is_empty() => Interpretation::Message,
+        Answer::GoesOn => {
+            let earlier = match refers_back(&exchange.message) {
+                true => offer::last_sentences(&exchange.reply),
+                false => exchange.message.as_str(),
+            };
+            let whole = SearchText { text: format!("{earlier} {message}"), origin: Origin::Earlier, weight: 1.0 };
+            Interpretation::Texts(vec![whole, SearchText::own(message)])
+        }
+    }
+}
+
+/// Returns the texts of a message that accepts an offer, and may ask for something else besides.
+fn agree(exchange: &Exchange, is_sure: bool, rest: &str) -> Interpretation {
+    let own = (!list_terms(rest).is_empty()).then(|| SearchText::own(rest));
+    let Some(Offer { text: offer, is_telling }) = find_offer(&exchange.reply, is_sure) else {
+        return own.map_or(Interpretation::Nothing, |_| Interpretation::Message);
+    };
+    let has_context = !exchange.message.is_empty() && !refers_back(&exchange.message);
+    let with_context =
+        SearchText { text: format!("{} {offer}", exchange.message), origin: Origin::Earlier, weight: LESS };
+    let with_context = (has_context && !is_telling).then_some(with_context);
+    let offer = SearchText { text: offer.to_owned(), origin: Origin::Offer, weight: 1.0 };
+    Interpretation::Texts(std::iter::once(offer).chain(own).chain(with_context).collect())
+}
+
+impl Interpretation {
+    fn offers(texts: Vec<&str>) -> Self {
+        let offer = |text: &str| SearchText { text: text.to_owned(), origin: Origin::Offer, weight: 1.0 };
+        Self::Texts(texts.into_iter().map(offer).collect())
+    }
+}
+
+impl SearchText {
+    fn own(text: &str) -> Self {
+        Self { text: text.to_owned(), origin: Origin::Message, weight: 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests;
