@@ -17,6 +17,7 @@ mod memories;
 mod question;
 mod refresh;
 mod search;
+mod session_question;
 mod skills;
 mod source;
 mod suggest;

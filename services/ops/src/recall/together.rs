@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::SearchedSkill;
 use super::hop::add_linked;
 use super::memories::Memories;
+use super::session_question::question_of;
 use super::skills::Skills;
 use super::source::{Asked, Found, Source};
 use crate::Ctx;
@@ -19,10 +20,15 @@ use crate::page::best_limit;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Recall {
-    /// The question.
-    #[param(min_length = 1, max_length = 4096, example = "how does Ann like to travel?")]
+    /// The question; required without `session`.
+    #[param(min_length = 1, max_length = 4096)]
     #[schema(min_length = 1, max_length = 4096)]
-    pub q: String,
+    pub q: Option<String>,
+    /// A session, by id. `q` is read with what was said last in it. Without `q` the question is the user's last message, read with
+    /// the reply before it.
+    #[param(min_length = 1, max_length = 255)]
+    #[schema(min_length = 1, max_length = 255)]
+    pub session: Option<String>,
     /// Memories of this kind alone, and no skills.
     pub kind: Option<MemoryKind>,
     /// Largest number of items to return; by default 10.
@@ -77,11 +83,13 @@ pub enum RecalledKind {
 /// same thing, skills that are related.
 ///
 /// # Errors
-/// `Malformed` for a question or limit that cannot be.
+/// `Malformed` for a question or limit that cannot be, and without `q` and `session`; `NotFound` for a session that is not the user's;
+/// `Forbidden` for one without the scope `sessions`.
 pub async fn recall(ctx: &Ctx, query: &Recall) -> Result<RecalledItems> {
     ctx.principal.require(Scope::Memories)?;
     let limit = best_limit(query.limit.unwrap_or(10))?;
-    let asked = Asked::by_meaning(ctx, &query.q, limit).await?;
+    let Some(question) = question_of(ctx, query).await? else { return Ok(RecalledItems { items: Vec::new() }) };
+    let asked = Asked::by_meaning(ctx, &question, limit).await?;
     let has_skills = query.kind.is_none() && ctx.principal.require(Scope::SkillsRead).is_ok();
     let memories = Memories { kind: query.kind };
     let found_skills = async { if has_skills { Skills.find(ctx, &asked).await } else { Ok(Vec::new()) } };

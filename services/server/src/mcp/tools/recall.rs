@@ -5,7 +5,7 @@ use std::fmt::Write;
 use knowhow_domain::untrusted;
 use knowhow_domain::{MemoryKind, Result, Scope, inert_line};
 use knowhow_ops::recall::{self, Recall, RecalledItem, RecalledKind};
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::sessions::{Opens, Standing, join_session};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,8 +18,9 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Names and nouns, in any language.
-    q: String,
+    /// Names and nouns, in any language. Without it, the last messages of the session that the call names.
+    #[schema(min_length = 1, max_length = 4096)]
+    q: Option<String>,
     /// Memories of this kind alone, no skills.
     kind: Option<MemoryKind>,
     #[schema(minimum = 1, maximum = 50, default = 10)]
@@ -68,7 +69,13 @@ impl Tool for Recollect {
 
     async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { q, kind, limit } = arguments;
-        let recalled = recall::recall(caller.ctx()?, &Recall { q, kind, limit }).await?;
+        let ctx = caller.ctx()?;
+        let standing = if q.is_none() { join_session(ctx, Opens::Nothing).await? } else { Standing::Unnamed };
+        let session = match standing {
+            Standing::Known { id, .. } => Some(id.to_string()),
+            _ => None,
+        };
+        let recalled = recall::recall(ctx, &Recall { q, session, kind, limit }).await?;
         let mut text = match recalled.items.len() {
             0 => String::from("Nothing is remembered about this. Ask in other words, or ask the user."),
             n => format!("{} recalled, best first, as reference:", count(n as i64, "item")),

@@ -93,7 +93,7 @@ async fn memories_that_cannot_be_are_refused() {
         ("memory_save", json!({"content": "x", "core": "yes"}), 422, "yes"),
         ("memory_save", json!({"content": "x", "user": "bob"}), 422, "user"),
         ("memory_save", json!({"content": "x", "tainted": false}), 422, "tainted"),
-        ("memory_recall", json!({}), 422, "q: is required"),
+        ("memory_recall", json!({}), 400, "question as q"),
         ("memory_recall", json!({"q": " "}), 400, "1 to 4096"),
         ("memory_recall", json!({"q": "a\0b"}), 400, "NUL"),
         ("memory_recall", json!({"q": "x", "kind": "skill"}), 422, "skill"),

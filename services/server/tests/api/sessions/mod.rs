@@ -8,6 +8,7 @@ mod names;
 mod nudges;
 mod open;
 mod replies;
+mod said_before;
 mod short;
 pub mod shown;
 mod snapshots;
