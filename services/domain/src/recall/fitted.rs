@@ -26,19 +26,19 @@ pub(super) const WORDS_AND_MEANING_SHORT: Floor = Floor {
 };
 
 pub(super) const WORDS_AND_MEANING_LONG: Floor = Floor {
-    evidence: 3.4145,
+    evidence: 3.3452,
     words: 0.0000,
     lead: 0.0000,
-    cover: 1.9917,
-    field: -5.1747,
-    skills: -0.6455,
-    meaning: 4.6597,
+    cover: 1.2917,
+    field: 0.0000,
+    skills: -0.4806,
+    meaning: 3.5907,
     mean_meaning: 0.0000,
     spread: 0.0000,
     chatter: 0.0000,
     learned: 0.0000,
     own: 0.0000,
-    base: -6.9192,
+    base: -8.0315,
 };
 
 pub(super) const WORDS: Fusion =

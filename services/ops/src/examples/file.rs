@@ -134,7 +134,7 @@ fn read_line(bytes: &[u8]) -> std::result::Result<ExampleLine, String> {
     let fits = message.chars().count() <= EXAMPLE_CHARS && !message.contains('\0') && !skill.contains('\0');
     match example_text(&message) {
         Some(text) if fits => Ok(ExampleLine { skill, message: text.to_owned(), is_counter: counter_example }),
-        _ => Err(format!("the message must have 21 to {EXAMPLE_CHARS} characters, and no NUL")),
+        _ => Err(format!("the message must have letters or digits, at most {EXAMPLE_CHARS} characters, and no NUL")),
     }
 }
 
