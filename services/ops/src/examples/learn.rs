@@ -25,29 +25,29 @@ pub(crate) fn taught_since(ctx: &Ctx) -> Option<DateTime<Utc>> {
     ctx.principal.settings().learns().then(|| ctx.now() - TimeDelta::minutes(GAP_MINUTES.into()))
 }
 
-/// The skills that a message teaches something about.
+/// Skills that apply to a message, and skills that do not.
 #[derive(Debug, Default)]
-pub(crate) struct Pupils {
-    /// Those that were used after it.
+pub(crate) struct Applicability {
+    /// The message becomes an example of these.
     pub(crate) used: Vec<SkillId>,
-    /// Those that do not apply to it.
-    pub(crate) refused: Vec<SkillId>,
+    /// The message becomes a counter-example of these.
+    pub(crate) inapplicable: Vec<SkillId>,
 }
 
-impl Pupils {
-    /// Returns those of one skill that was used.
+impl Applicability {
+    /// Returns that of a message after which one skill was used.
     pub(crate) fn of_use(skill: SkillId) -> Self {
         Self { used: vec![skill], ..Self::default() }
     }
 
     fn is_empty(&self) -> bool {
-        self.used.is_empty() && self.refused.is_empty()
+        self.used.is_empty() && self.inapplicable.is_empty()
     }
 }
 
 /// Has skills learn a lesson in a moment; the caller that used them does not wait for it.
-pub(crate) fn learn_later(ctx: &Ctx, pupils: Pupils, lesson: Lesson) {
-    if pupils.is_empty() || !ctx.principal.settings().learns() || taught_text(&lesson.message).is_none() {
+pub(crate) fn learn_later(ctx: &Ctx, skills: Applicability, lesson: Lesson) {
+    if skills.is_empty() || !ctx.principal.settings().learns() || taught_text(&lesson.message).is_none() {
         return;
     }
     let Ok(place) = WAITING.try_acquire() else {
@@ -57,20 +57,20 @@ pub(crate) fn learn_later(ctx: &Ctx, pupils: Pupils, lesson: Lesson) {
     let ctx = ctx.clone();
     tokio::spawn(async move {
         let _place = place;
-        if let Err(error) = learn(&ctx, &pupils, &lesson).await {
+        if let Err(error) = learn(&ctx, &skills, &lesson).await {
             tracing::warn!(%error, "a lesson was not learned");
         }
     });
 }
 
-async fn learn(ctx: &Ctx, pupils: &Pupils, lesson: &Lesson) -> Result<()> {
+async fn learn(ctx: &Ctx, skills: &Applicability, lesson: &Lesson) -> Result<()> {
     let _turn = AT_WORK.acquire().await.map_err(Error::internal)?;
     let mut is_new = false;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.learn").await?;
-    for skill in &pupils.used {
-        is_new |= learn_in(ctx, &mut tx, Learnt { skill: *skill, is_counter: false, lesson }).await?;
+    for skill in &skills.used {
+        is_new |= learn_in(ctx, &mut tx, Learned { skill: *skill, is_counter: false, lesson }).await?;
     }
-    for skill in &pupils.refused {
+    for skill in &skills.inapplicable {
         is_new |= learn_against(ctx, &mut tx, *skill, lesson).await?;
     }
     if is_new {
@@ -78,27 +78,27 @@ async fn learn(ctx: &Ctx, pupils: &Pupils, lesson: &Lesson) -> Result<()> {
     }
     tx.commit().await?;
     if is_new {
-        note_learnt(ctx, lesson);
+        forget_session(ctx, lesson);
     }
     Ok(())
 }
 
 /// Makes the message a counter-example of a skill, and keeps the skill from learning it as an example in that turn. Returns whether it
-/// is new: then [`examples::evict`] is to follow, and [`note_learnt`] once that is committed.
+/// is new: then [`examples::evict`] is to follow, and [`forget_session`] once that is committed.
 pub(crate) async fn learn_against(ctx: &Ctx, tx: &mut WriteTx, skill: SkillId, lesson: &Lesson) -> Result<bool> {
-    examples::refuse(tx, skill, &lesson.session.to_string(), Some(lesson.turn));
-    learn_in(ctx, tx, Learnt { skill, is_counter: true, lesson }).await
+    examples::mark_inapplicable(tx, skill, &lesson.session.to_string(), Some(lesson.turn));
+    learn_in(ctx, tx, Learned { skill, is_counter: true, lesson }).await
 }
 
 /// What a skill learns.
-struct Learnt<'a> {
+struct Learned<'a> {
     skill: SkillId,
     is_counter: bool,
     lesson: &'a Lesson,
 }
 
-async fn learn_in(ctx: &Ctx, tx: &mut WriteTx, learnt: Learnt<'_>) -> Result<bool> {
-    let Learnt { skill, is_counter, lesson } = learnt;
+async fn learn_in(ctx: &Ctx, tx: &mut WriteTx, learned: Learned<'_>) -> Result<bool> {
+    let Learned { skill, is_counter, lesson } = learned;
     let Some(message) = taught_text(&lesson.message) else { return Ok(false) };
     // Of a turn that was searched it is there; a job makes the others.
     let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
@@ -125,8 +125,9 @@ fn is_small_talk(ctx: &Ctx, vector: &[f32]) -> bool {
     chatter.is_some_and(|chatter| chatter.nearest(vector) >= SMALL_TALK)
 }
 
-/// Lets go of what the next turn of the session would start from, as it has another revision now and would be written in vain.
-pub(crate) fn note_learnt(ctx: &Ctx, lesson: &Lesson) {
+/// Removes the cached state of the session: the next turn that started from it would be written in vain, as the examples have another
+/// revision.
+pub(crate) fn forget_session(ctx: &Ctx, lesson: &Lesson) {
     if ctx.app.models.embedder.is_some() {
         ctx.app.catalogues.answers.sessions.forget(ctx, lesson.session);
     }

@@ -11,7 +11,7 @@ pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, is_apart, set_apart
 pub use list::{ListExamples, list_examples};
 
 pub(crate) use file::{ReadLines, import_lines, read_lines, write_lines};
-pub(crate) use learn::{Pupils, learn_against, learn_later, note_learnt, taught_since};
+pub(crate) use learn::{Applicability, forget_session, learn_against, learn_later, taught_since};
 
 use knowhow_domain::lesson::SAME_MEANING;
 

@@ -30,7 +30,7 @@ use super::nudge::nudge;
 use super::view::TurnAnswer;
 use super::{check_log, missing, session_id};
 use crate::Ctx;
-use crate::examples::{Pupils, learn_later};
+use crate::examples::{Applicability, learn_later};
 use crate::recall::UserCatalogue;
 use crate::snapshots::Omitted;
 
@@ -189,13 +189,13 @@ async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> 
 
 /// Lists the skills that the message names and whose bodies came along: the message becomes an example of them. Skills
 /// that recall found are not among them, or it would learn from its own mistakes; nor are those that the agent named.
-fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Pupils {
+fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Applicability {
     let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
     let came = named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
     let excluded = found.excluded.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
-    let refused = excluded.take(MOST_EXCLUDED).map(|skill| skill.id).collect();
-    Pupils { used: came.map(|skill| skill.id).collect(), refused }
+    let inapplicable = excluded.take(MOST_EXCLUDED).map(|skill| skill.id).collect();
+    Applicability { used: came.map(|skill| skill.id).collect(), inapplicable }
 }
 
 /// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn

@@ -10,7 +10,7 @@ use knowhow_store::skills::{self, Count, CountedLoad, LoadUse, SkillKey};
 use super::view::{LoadedSkill, Skill};
 use crate::Ctx;
 use crate::answers::KeptSkill;
-use crate::examples::{Pupils, learn_later, taught_since};
+use crate::examples::{Applicability, learn_later, taught_since};
 use crate::graph::{MOST_SAID, said_relations};
 use crate::lookup::{self, Reach};
 
@@ -109,7 +109,7 @@ async fn find_and_count(ctx: &Ctx, asked: &str, used: Option<LoadUse<'_>>) -> Re
     .await?;
     let (skill, CountedLoad { count, lesson, relations }) = found.item;
     if let Some(lesson) = lesson {
-        learn_later(ctx, Pupils::of_use(skill.skill.id), lesson);
+        learn_later(ctx, Applicability::of_use(skill.skill.id), lesson);
     }
     Ok((SkillAnswer { skill, count, moved_from: found.moved_from }, relations))
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Ctx;
-use crate::examples::{Pupils, learn_against, learn_later, note_learnt, taught_since};
+use crate::examples::{Applicability, forget_session, learn_against, learn_later, taught_since};
 use crate::lookup::{self, Reach};
 
 /// One use. The same skill, session key and memory count once a UTC day; absent values are equal. That the skill did not apply
@@ -59,14 +59,14 @@ pub async fn report_use(ctx: &Ctx, input: &ReportUse) -> Result<Counted> {
     ctx.principal.require(Scope::SkillsRead)?;
     check(input)?;
     let mut taught = None;
-    let mut refused = None;
+    let mut refuted = None;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.used").await?;
     let counted = ctx
         .once(&mut tx, &("used", input), async |tx| {
             let (skill, name, version) = lookup::find_in(tx, &input.skill, Reach::Successor, skills::find).await?;
             if input.outcome == Some(Outcome::Inapplicable) {
-                let (counted, lesson) = refuse(ctx, tx, input, skill).await?;
-                refused = lesson;
+                let (counted, lesson) = note_inapplicable(ctx, tx, input, skill).await?;
+                refuted = lesson;
                 return Ok(counted);
             }
             taught = teach(ctx, tx, input, skill).await?.map(|lesson| (skill, lesson));
@@ -85,10 +85,10 @@ pub async fn report_use(ctx: &Ctx, input: &ReportUse) -> Result<Counted> {
         .await?;
     tx.commit().await?;
     if let Some((skill, lesson)) = taught {
-        learn_later(ctx, Pupils::of_use(skill), lesson);
+        learn_later(ctx, Applicability::of_use(skill), lesson);
     }
-    if let Some(lesson) = refused {
-        note_learnt(ctx, &lesson);
+    if let Some(lesson) = refuted {
+        forget_session(ctx, &lesson);
     }
     Ok(counted)
 }
@@ -112,7 +112,7 @@ async fn teach(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: SkillId) -
         Some(Outcome::Success) | None => {
             let lesson = find_lesson(ctx, tx, session).await?;
             if let Some(Lesson { session, turn, .. }) = lesson.as_ref().filter(|_| input.outcome.is_some()) {
-                examples::accept(tx, skill, *session, *turn);
+                examples::unmark_inapplicable(tx, skill, *session, *turn);
             }
             Ok(lesson)
         }
@@ -121,7 +121,12 @@ async fn teach(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: SkillId) -
 
 /// Counts that the skill did not apply, and makes the message a counter-example at once: an example that is learned later in the turn
 /// must find it. Returns the lesson, if it is new.
-async fn refuse(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: SkillId) -> Result<(Counted, Option<Lesson>)> {
+async fn note_inapplicable(
+    ctx: &Ctx,
+    tx: &mut WriteTx,
+    input: &ReportUse,
+    skill: SkillId,
+) -> Result<(Counted, Option<Lesson>)> {
     let session = session_of(ctx, input);
     let lesson = match session {
         Some(session) => find_lesson(ctx, tx, session).await?,

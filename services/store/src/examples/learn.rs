@@ -127,7 +127,7 @@ statement! {
     select exists (select from made) and jobs >= 0 as made from enqueued"
 }
 
-/// Learns an example or a counter-example, or confirms the one that says the same, once in a turn. The last word wins: an example
+/// Learns an example or a counter-example, or confirms the one that says the same, once in a turn. The last report wins: an example
 /// that says the same as a new counter-example is removed, and the other way round.
 ///
 /// Learns nothing if the skill or the session is gone or the session is tainted; and no example if the turn was corrected or the skill
@@ -184,12 +184,12 @@ pub fn fail(tx: &mut WriteTx, skill: SkillId, session: &str) {
 }
 
 statement! {
-    write Refuse { skill: Uuid, session: String, turn: Option<i32> } -> (),
-    "-- examples.refuse
+    write MarkInapplicable { skill: Uuid, session: String, turn: Option<i32> } -> (),
+    "-- examples.mark_inapplicable
     with lesson as materialized (
         select s.session_id, coalesce($5::integer, s.turns) as turn from sessions s
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($4) and s.turns > 0
-    ), refused as (
+    ), marked as (
         insert into failed_lessons as f (tenant_id, user_id, session_id, turn, skill_id, inapplicable)
         select $1, $2, session_id, turn, $3, true from lesson
         on conflict (tenant_id, user_id, session_id, turn, skill_id) do update set inapplicable = true
@@ -207,15 +207,15 @@ statement! {
 
 /// Takes away what a skill learned or had confirmed in a turn, by default the current one of the session that a caller names, as it does
 /// not apply to the message. Keeps it from learning an example in that turn until a success is reported.
-pub fn refuse(tx: &mut WriteTx, skill: SkillId, session: &str, turn: Option<i32>) {
+pub fn mark_inapplicable(tx: &mut WriteTx, skill: SkillId, session: &str, turn: Option<i32>) {
     tx.lock_user();
-    tx.send_ahead(Refuse { skill: skill.0, session: session.to_owned(), turn });
+    tx.send_ahead(MarkInapplicable { skill: skill.0, session: session.to_owned(), turn });
 }
 
 statement! {
-    write Accept { skill: Uuid, session: Uuid, turn: i32 } -> (),
-    "-- examples.accept
-    with accepted as (
+    write UnmarkInapplicable { skill: Uuid, session: Uuid, turn: i32 } -> (),
+    "-- examples.unmark_inapplicable
+    with unmarked as (
         delete from failed_lessons f
         where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5 and f.skill_id = $3
           and f.inapplicable
@@ -230,7 +230,7 @@ statement! {
 }
 
 /// Takes back that a skill did not apply in a turn, as a success was reported in it since.
-pub fn accept(tx: &mut WriteTx, skill: SkillId, session: SessionId, turn: i32) {
+pub fn unmark_inapplicable(tx: &mut WriteTx, skill: SkillId, session: SessionId, turn: i32) {
     tx.lock_user();
-    tx.send_ahead(Accept { skill: skill.0, session: session.0, turn });
+    tx.send_ahead(UnmarkInapplicable { skill: skill.0, session: session.0, turn });
 }

@@ -11,6 +11,6 @@ pub(crate) mod vectors;
 pub use exchange::{ExampleLine, Imported, NewExamples, import, list_for_export};
 pub(crate) use keep::remove_of_turn;
 pub use keep::{evict, hand_over, remove, remove_of_session};
-pub use learn::{Lesson, NewExample, accept, fail, find_lesson, learn, refuse};
+pub use learn::{Lesson, NewExample, fail, find_lesson, learn, mark_inapplicable, unmark_inapplicable};
 pub use list::list;
 pub use vectors::{LearnedVectors, list_vectors};

@@ -1,4 +1,4 @@
-//! What skills learned not to be for: the last word wins, within bounds of its own, and of one owner alone.
+//! Counter-examples of skills: the last report wins, within bounds of their own, and of one owner alone.
 
 use chrono::TimeDelta;
 use knowhow_domain::lesson::EXAMPLES_PER_SKILL;
@@ -21,7 +21,7 @@ fn heard<'a>(message: &'a str, vector: Option<&'a [f32]>, turn: i32) -> Heard<'a
 }
 
 #[tokio::test]
-async fn the_last_word_about_a_message_wins() {
+async fn the_last_report_about_a_message_wins() {
     let house = House::open().await;
     let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
     let before = learner.revisions().await.examples;
@@ -42,7 +42,7 @@ async fn the_last_word_about_a_message_wins() {
 }
 
 #[tokio::test]
-async fn of_two_words_whose_vectors_come_later_the_last_stays() {
+async fn of_two_reports_whose_vectors_come_later_the_last_stays() {
     let house = House::open().await;
     let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
     let begin = now();
@@ -84,7 +84,7 @@ async fn counter_examples_have_as_much_room_as_examples() {
 }
 
 #[tokio::test]
-async fn a_refused_turn_teaches_no_example_until_a_success() {
+async fn a_turn_with_an_inapplicable_skill_teaches_no_example_until_a_success() {
     let house = House::open().await;
     let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
     let (session, turn) = (learner.session, 3);
@@ -94,18 +94,18 @@ async fn a_refused_turn_teaches_no_example_until_a_success() {
         tx.commit().await.unwrap();
     };
     assert!(learner.learn(heard("first", None, turn)).await);
-    change(&|tx| examples::refuse(tx, learner.skill, &session.to_string(), None)).await;
+    change(&|tx| examples::mark_inapplicable(tx, learner.skill, &session.to_string(), None)).await;
     assert!(learner.learn_as(true, heard("first", None, turn)).await);
     assert!(!learner.learn(heard("first", None, turn)).await);
     assert!(learner.learn(heard("second", None, 2)).await, "another turn is another matter");
     assert_eq!(learned(&learner).await, [("second".into(), false), ("first".into(), true)]);
-    change(&|tx| examples::accept(tx, learner.skill, session, turn)).await;
+    change(&|tx| examples::unmark_inapplicable(tx, learner.skill, session, turn)).await;
     assert!(learner.learn(heard("first", None, turn)).await);
     assert_eq!(learned(&learner).await, [("first".into(), false), ("second".into(), false)]);
     // A failure is not taken back, and leaves counter-examples alone.
     assert!(learner.learn_as(true, heard("third", None, turn)).await);
     change(&|tx| examples::fail(tx, learner.skill, &session.to_string())).await;
-    change(&|tx| examples::accept(tx, learner.skill, session, 1)).await;
+    change(&|tx| examples::unmark_inapplicable(tx, learner.skill, session, 1)).await;
     assert!(!learner.learn(heard("fourth", None, turn)).await);
     assert_eq!(learned(&learner).await, [("third".into(), true), ("second".into(), false)]);
     // Taint takes both.

@@ -32,9 +32,9 @@ pub(super) struct Used;
 impl Tool for Used {
     const NAME: &'static str = "skill_used";
     const TITLE: &'static str = "Report how a skill turned out";
-    const TEXT: &'static str = "Says how following a skill turned out, so that it is found more or less for messages like \
-    this one. Call it when you are done: success, partial or failure; or inapplicable, if the skill was offered or \
-    read and is not for what the user wants.";
+    const TEXT: &'static str = "Reports how following a skill turned out; it is then found more or less for messages like \
+    this one. Call it when you are done: success, partial, failure, or inapplicable if it is not for what the user \
+    wants.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;

@@ -126,6 +126,7 @@ async fn every_tool_takes_null_for_what_may_be_left_out() {
             ("content", json!("c")),
             ("description", json!("d")),
             ("text", json!("t")),
+            ("outcome", json!("partial")),
             ("edits", json!([edit("c", "d")])),
         ] {
             // A submission is a whole skill or edits of one.

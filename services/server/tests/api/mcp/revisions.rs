@@ -50,7 +50,7 @@ async fn older_clients_are_met_where_they_are() {
         assert!(begun.headers.get("mcp-session-id").is_none(), "{begun}");
         let message = older_request("tools/list", json!({}));
         let listed = with_headers(alice, &message, &[("MCP-Protocol-Version", agreed.to_owned())]).await.result();
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 11);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 12);
     }
     // A client that asks for a revision that is unknown begins with the newest one that is known.
     for asked in [CURRENT, "2099-01-01", "1999-01-01", "x", ""] {

@@ -275,7 +275,7 @@ async fn the_walk_misses_nothing_there_is() {
     let document = schema::document();
     let mut named = pluck(&document["tools"], "name");
     named.extend(pluck(&document["prompts"], "name"));
-    assert_eq!(named.len(), 15);
+    assert_eq!(named.len(), 16);
     for name in named {
         assert!(rows.contains(name.as_str()), "{name}");
     }

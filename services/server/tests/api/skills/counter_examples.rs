@@ -47,14 +47,14 @@ async fn a_report_that_a_skill_did_not_apply_counts_no_use_and_is_learned() {
     assert_eq!(refuse(alice, "k", "trips").await, json!({"counted": true, "times_used": 1}));
     assert_eq!(refuse(alice, &talk.id, "trips").await, json!({"counted": false, "times_used": 1}));
     assert_eq!(marked(alice, "trips").await, [(ROME.to_owned(), true)], "the example gives way");
-    // A load in the turn is weaker than what was said of it, a reported success is not.
+    // A load in the same turn does not undo the report, a reported success does.
     load(alice, &talk.id, "trips").await;
     settle().await;
     assert_eq!(marked(alice, "trips").await, [(ROME.to_owned(), true)]);
     report(alice, &talk.id, "trips", json!("success")).await;
     poll_async("the example", async || (marked(alice, "trips").await == [(ROME.to_owned(), false)]).then_some(()))
         .await;
-    // The last word wins in a later turn too, and a failure is no word about the message.
+    // The last report wins in a later turn too, and a failure says nothing of the message.
     talk.say(ROME).await;
     refuse(alice, &talk.id, "trips").await;
     report(alice, &talk.id, "trips", json!("failure")).await;
@@ -279,7 +279,7 @@ async fn a_message_like_one_that_a_skill_did_not_apply_to_does_not_bring_it() {
         let table = why["explanation"]["candidates"].as_array().unwrap().iter().find(|c| c["name"] == "book-table");
         let parts = &table.unwrap()["parts"];
         assert!(parts["counter_examples"].as_f64().unwrap() > 0.7, "{parts}");
-        // A use after all is the last word.
+        // A later use makes it an example again.
         let talk = Talk::long(alice).await;
         talk.say(wrong).await;
         load(alice, &talk.id, "book-table").await;
