@@ -59,8 +59,9 @@ pub const GAP_MINUTES: u32 = 360;
 
 /// Returns the notice for a tool call past the budget of its message.
 pub fn spent_notice(max_turns: i32) -> String {
+    let rounds = if max_turns == 1 { "round" } else { "rounds" };
     format!(
-        "The iteration budget of this message is spent: it allows {max_turns} rounds. Answer the user now with what you have."
+        "The iteration budget of this message is spent: it allows {max_turns} {rounds}. Answer the user now with what you have."
     )
 }
 

@@ -262,6 +262,27 @@ async fn a_session_opens_in_one_round_trip() {
     assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one that is repeated");
 }
 
+/// A tool call of a turn is counted by the statement that finds its session.
+#[tokio::test]
+async fn a_counted_tool_call_takes_no_further_round_trip() {
+    let (watched, alice, _world) = watched().await;
+    let talk = Talk::open(&alice, json!({"max_turns": 1})).await;
+    let call = || alice.tool("skill_list", json!({})).header("Knowhow-Session", &talk.id);
+    let sorted = |mut statements: Vec<String>| {
+        statements.sort_unstable();
+        statements
+    };
+    call().await.ok(200);
+    let uncounted = sorted(watched.statements(call()).await);
+    assert_eq!(uncounted.iter().filter(|name| *name == "sessions.join").count(), 1, "{uncounted:?}");
+    talk.say("Good morning").await;
+    for _ in 0..2 {
+        assert_eq!(sorted(watched.statements(call()).await), uncounted);
+    }
+    let past = call().await.text();
+    assert!(past.contains("The iteration budget of this message is spent: it allows 1 round."), "{past}");
+}
+
 /// What the turn before left is only checked, whatever was said meanwhile; where it is not so, the turn is taken again.
 #[tokio::test]
 async fn a_turn_behind_another_takes_one_round_trip() {
