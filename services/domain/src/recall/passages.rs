@@ -132,13 +132,15 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !is_stop_word(&word.to_lowercase()))
 }
 
-/// Returns the ranges of a message that are searched: all of it, or both ends.
-fn ends_of(message: &str) -> Vec<Range<usize>> {
+/// Returns the ranges of a message that are searched: all of it and nothing, or both ends of a long one.
+fn ends_of(message: &str) -> [Range<usize>; 2] {
+    let head = message.floor_char_boundary(END);
+    let tail = message.ceil_char_boundary(message.len().saturating_sub(END)).max(head);
     if message.len() <= 2 * END {
-        return vec![0..message.len()];
+        [0..message.len(), message.len()..message.len()]
+    } else {
+        [0..head, tail..message.len()]
     }
-    let tail = message.ceil_char_boundary(message.len() - END);
-    vec![0..message.floor_char_boundary(END), tail..message.len()]
 }
 
 /// Returns the ranges between blocks, which are in order.
