@@ -16,6 +16,8 @@ impl Scope<'_> {
     }
 
     pub(super) fn has(&self, at: usize, kinds: &[Kind]) -> bool {
+        #[cfg(test)]
+        crate::recall::stance::tests::count_look();
         self.tokens.get(at).is_some_and(|token| token.has_any(kinds))
     }
 
