@@ -128,12 +128,12 @@ impl Linear {
     pub(crate) fn apply<S: Simd>(&self, simd: S, passing: Passing<'_>) {
         let Passing { input, out, room } = passing;
         let rows = Rows { values: input, stride: self.inputs, count: input.len() / self.inputs };
-        self.apply_rows(simd, rows, RowsMut { values: out, stride: self.outputs }, room);
+        self.apply_rows(simd, (rows, RowsMut { values: out, stride: self.outputs }), room);
     }
 
     /// Multiplies rows that may overlap: the window of a convolution is one row.
     #[inline(always)]
-    pub(crate) fn apply_rows<S: Simd>(&self, simd: S, rows: Rows<'_>, out: RowsMut<'_>, room: &mut [f32]) {
+    pub(crate) fn apply_rows<S: Simd>(&self, simd: S, (rows, out): (Rows<'_>, RowsMut<'_>), room: &mut [f32]) {
         let room = &mut room[..self.room()];
         let columns = self.scale.chunks_exact(LANES).zip(self.bias.chunks_exact(LANES));
         for (number, (short, (scale, bias))) in self.weights.chunks_exact(self.room()).zip(columns).enumerate() {

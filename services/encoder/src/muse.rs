@@ -101,7 +101,7 @@ impl Muse {
                 .into_iter()
                 .collect::<Result<_, _>>()?,
             norm: Norm { gain: file.read("ln_g", &[FEATURES])?, offset: file.read("ln_b", &[FEATURES])?, epsilon },
-            sum: read_linear(&mut file, "cnn_W", "cnn_b", FEATURES, DIMS)?,
+            sum: read_linear(&mut file, ["cnn_W", "cnn_b"], [FEATURES, DIMS])?,
             dense: Dense {
                 first: read_without_bias(&mut file, "d0", DIMS, DENSE)?,
                 second: read_without_bias(&mut file, "d1", DENSE, DENSE)?,
@@ -131,7 +131,8 @@ impl Muse {
         let mut words = vec![0.0; count * DIMS];
         self.look_up(ids, &mut words);
         let mut projected = vec![0.0; count * ORDERS.len() * CHANNELS];
-        self.projection.apply_rows(simd, rows(&words, DIMS), to(&mut projected, ORDERS.len() * CHANNELS), &mut room);
+        let projection = (rows(&words, DIMS), to(&mut projected, ORDERS.len() * CHANNELS));
+        self.projection.apply_rows(simd, projection, &mut room);
         self.projection_norm.apply(&mut projected);
         let mut features = vec![0.0; count * FEATURES];
         for (row, word) in features.chunks_exact_mut(FEATURES).zip(words.chunks_exact(DIMS)) {
@@ -175,7 +176,7 @@ impl Convolution {
     fn read(file: &mut Tensors, (order, before): (usize, usize)) -> Result<Self, ModelError> {
         let mut layer = |number: usize| {
             let (weights, bias) = (format!("w{number}_{order}"), format!("b{number}_{order}"));
-            read_linear(file, &weights, &bias, order * CHANNELS, CHANNELS)
+            read_linear(file, [&weights, &bias], [order * CHANNELS, CHANNELS])
         };
         Ok(Self { order, before, first: layer(1)?, second: layer(2)? })
     }
@@ -191,7 +192,7 @@ impl Convolution {
         let mut result = vec![0.0; count * CHANNELS];
         for layer in [&self.first, &self.second] {
             let windows = Rows { values: &padded, stride: CHANNELS, count };
-            layer.apply_rows(simd, windows, to(&mut result, CHANNELS), room);
+            layer.apply_rows(simd, (windows, to(&mut result, CHANNELS)), room);
             let own = &mut padded[self.before * CHANNELS..][..count * CHANNELS];
             for (value, change) in own.iter_mut().zip(&result) {
                 *value += change.max(0.0);
@@ -247,10 +248,8 @@ fn to(values: &mut [f32], stride: usize) -> RowsMut<'_> {
 
 fn read_linear(
     file: &mut Tensors,
-    weights: &str,
-    bias: &str,
-    inputs: usize,
-    outputs: usize,
+    [weights, bias]: [&str; 2],
+    [inputs, outputs]: [usize; 2],
 ) -> Result<Linear, ModelError> {
     Ok(Linear::pack(&read_turned(file, weights, inputs, outputs)?, file.read(bias, &[outputs])?))
 }

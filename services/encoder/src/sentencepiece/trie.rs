@@ -20,7 +20,8 @@ impl Trie {
         strings.dedup_by_key(|(text, _)| *text);
         let mut trie = Self { bytes: vec![0], first: Vec::new(), ends: Vec::new() };
         // The strings below each node of a level.
-        let (mut level, mut depth) = (vec![0..strings.len()], 0);
+        let mut level: Vec<_> = std::iter::once(0..strings.len()).collect();
+        let mut depth = 0;
         while !level.is_empty() {
             let mut next = Vec::new();
             for mut below in level {
