@@ -60,7 +60,7 @@ pub(super) const WORDS_SHORT: Floor = Floor {
     chatter: 0.0000,
     learned: 0.0000,
     own: 0.0000,
-    base: -4.9754,
+    base: -4.5291,
 };
 
 pub(super) const WORDS_LONG: Floor = Floor {

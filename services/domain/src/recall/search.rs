@@ -146,7 +146,10 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     };
     let best_named = query.without.iter().filter_map(|skill| Some(weights.score(signals.get(*skill)?)));
     let best_named = best_named.fold(f32::NEG_INFINITY, f32::max);
-    scored.retain(|(score, rank)| *score > 0.0 && takes_part(*rank));
+    // A skill that a counter-example rules out scores 0, and an explanation still shows it.
+    let is_told =
+        |rank: usize| signals.get(catalogue.by_name[rank] as usize).is_some_and(|signal| signal.counter > 0.0);
+    scored.retain(|(score, rank)| (*score > 0.0 || is_told(*rank)) && takes_part(*rank));
     keep_best(&mut scored, query.limit.max(2));
     let best = scored.first().map_or(best_named, |(score, _)| score.max(best_named));
     let (fit, longness) = scored.first().map_or((0.0, 0.0), |(score, rank)| {

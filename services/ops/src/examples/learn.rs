@@ -70,8 +70,9 @@ async fn learn(ctx: &Ctx, skills: &Applicability, lesson: &Lesson) -> Result<()>
     for skill in &skills.used {
         is_new |= learn_in(ctx, &mut tx, Learned { skill: *skill, is_counter: false, lesson }).await?;
     }
+    // The turn's own statement has kept these from learning it as an example, whatever is reported later.
     for skill in &skills.inapplicable {
-        is_new |= learn_against(ctx, &mut tx, *skill, lesson).await?;
+        is_new |= learn_in(ctx, &mut tx, Learned { skill: *skill, is_counter: true, lesson }).await?;
     }
     if is_new {
         examples::evict(&mut tx);

@@ -201,10 +201,10 @@ async fn searches_do_without_a_model_that_hangs() {
         assert_eq!(found["items"][0]["name"], "zebra-care", "{path}");
         assert_eq!(fake.seen().len(), asked + 1, "{path}");
     }
-    let asked = fake.seen().len();
-    for (message, questions) in [("use zebra-care", 0), ("please use zebra-care for my horses", 1)] {
+    for (message, questions) in [("👍", 0), ("use zebra-care", 1), ("please use zebra-care for my horses", 1)] {
+        let asked = fake.seen().len();
         let matched = near.post("/v1/skills/match", json!({ "message": message })).await.ok(200);
-        assert_eq!(pluck(&matched["items"], "name"), ["zebra-care"]);
+        assert_eq!(pluck(&matched["items"], "name").len(), questions, "{message}");
         assert_eq!(fake.seen().len(), asked + questions, "{message}");
     }
 }

@@ -24,10 +24,10 @@ async fn what_a_run_has_changed_itself_takes_in_more() {
         stage.says(&user, |_| {
             let at = |name: &str| json!({"name": name, "version": 1});
             plan(&json!([
-                {"op": "merge", "into": "f/a", "sources": [at("f/a"), at("f/b")],
+                {"op": "merge", "into": "f/c", "sources": [at("f/c"), at("f/b")],
                     "description": "Does kinone for f/a, f/b and f/c. Use for all three.",
                     "body": format!("{}{}{}", body("f/a"), body("f/b"), body("f/c"))},
-                {"op": "archive", "name": "f/c", "version": 1, "absorbed_into": "f/a"},
+                {"op": "archive", "name": "f/a", "version": 1, "absorbed_into": "f/c"},
             ]))
         });
         let mut run = stage.dream(&user, "consolidate").await;
@@ -38,7 +38,7 @@ async fn what_a_run_has_changed_itself_takes_in_more() {
             run = user.who.post(&path, json!({"ops": [1]})).await.ok(200);
         }
         assert_eq!(pluck(&run["ops"], "outcome"), ["applied", "applied"], "{run:#}");
-        assert_eq!(user.who.names().await, ["f/a", &format!("mark-of-{name}")]);
+        assert_eq!(user.who.names().await, ["f/c", &format!("mark-of-{name}")]);
         user.undo(run["id"].as_str().unwrap()).await;
         assert_eq!(digest(&stage, &user), before);
     }

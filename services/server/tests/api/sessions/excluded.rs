@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::answers::pluck;
-use crate::callers::World;
+use crate::callers::{Caller, World};
 use crate::skills::examples::{examples, learned, load, report, settle};
 use crate::talk::{Talk, create_described, names};
 
@@ -95,10 +95,13 @@ async fn what_is_forbidden_or_asked_about_learns_nothing_in_the_turn() {
     let World { alice, .. } = &world().await;
     let talk = Talk::long(alice).await;
     talk.say(FORBIDDEN).await;
+    only_forbidden(alice).await;
     load(alice, &talk.id, "drop-tables").await;
-    report(alice, &talk.id, "drop-tables", json!("success")).await;
     load(alice, &talk.id, "backup-database").await;
     learned(alice, "backup-database", &[FORBIDDEN]).await;
+    only_forbidden(alice).await;
+    // Whoever uses it all the same takes the counter-example back, and the message is no example either.
+    report(alice, &talk.id, "drop-tables", json!("success")).await;
     talk.say("what does drop-tables do to the database?").await;
     load(alice, &talk.id, "drop-tables").await;
     settle().await;
@@ -116,7 +119,14 @@ async fn a_view_over_mcp_in_the_turn_teaches_nothing_either() {
     talk.say(FORBIDDEN).await;
     alice.tool("skill_view", json!({"name": "drop-tables"})).header("Knowhow-Session", &talk.id).await.result();
     settle().await;
-    assert!(examples(alice, "drop-tables").await.is_empty());
+    only_forbidden(alice).await;
+}
+
+/// Until the message that forbids the skill is a counter-example of it, and nothing an example.
+async fn only_forbidden(who: &Caller) {
+    learned(who, "drop-tables", &[FORBIDDEN]).await;
+    let learned = examples(who, "drop-tables").await;
+    assert_eq!(learned[0]["counter_example"], true, "{learned:?}");
 }
 
 /// The answer of a repeated turn is the same, byte for byte, and nothing is noted twice.

@@ -116,7 +116,7 @@ async fn without_tools_the_bodies_come_along() {
 /// Bodies that were found take a part of the room, the best first; of others an agent without tools hears nothing.
 #[tokio::test]
 async fn without_tools_the_best_bodies_that_have_room_come() {
-    let channels = json!({"chat": {"body_budget": 2000, "tools": "none"}, "voice": {"tools": "read"}});
+    let channels = json!({"chat": {"body_budget": 3000, "tools": "none"}, "voice": {"tools": "read"}});
     let World { alice, .. } = &World::with(json!({"starter_skills": false, "channels": channels})).await;
     for (name, characters) in [("s1", 500), ("s2", 500), ("s3", 200)] {
         let description = "Feeds and brushes striped horses";

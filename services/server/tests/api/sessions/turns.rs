@@ -201,7 +201,7 @@ async fn a_late_embedding_is_done_without() {
     create_described(alice, &[("zebra-care", "Feeds and brushes striped horses")]).await;
     let talk = Talk { who: alice.at(&service), ..Talk::long(alice).await };
     // The first turn of a user reads the skills, which may take longer than a short deadline.
-    assert_eq!(talk.say("zebra").await["degraded"], Value::Null);
+    assert_eq!(talk.say("👍").await["degraded"], Value::Null);
     for body in [
         json!({"message": "how do I brush my striped horses?", "deadline_ms": 60, "turn_key": "k"}),
         json!({"message": "do horses have stripes at all, then?", "deadline_ms": 1}),

@@ -141,7 +141,7 @@ async fn bad_lines_of_an_import_are_told_by_their_numbers() {
         lines(&[("rides", ROME), ("none", ROME)]),
         b"{\"skill\": \"rides\"}\n\n\xff\xfe\n".to_vec(),
         lines(&[
-            ("rides", "short"),
+            ("rides", "👍"),
             ("rides", &long),
             ("rides", "a\0b and then some more"),
             ("rides", OSLO),
