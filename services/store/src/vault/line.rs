@@ -34,15 +34,14 @@ impl Line {
         user: UserId,
         longest: Duration,
     ) -> Result<Option<OwnedSemaphorePermit>> {
-        self.take_places(1, tenant, user, longest).await
+        self.take_places(1, (tenant, user), longest).await
     }
 
     /// Waits for so many places likewise.
     pub(crate) async fn take_places(
         &self,
         count: u32,
-        tenant: TenantId,
-        user: UserId,
+        (tenant, user): (TenantId, UserId),
         longest: Duration,
     ) -> Result<Option<OwnedSemaphorePermit>> {
         if user == UserId::TENANT_WIDE {

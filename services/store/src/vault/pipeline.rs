@@ -96,7 +96,7 @@ async fn run<const N: usize>(
     let _span = trace::wait_for(name_of(last));
     let (tenant, user) = (principal.tenant(), principal.user()?);
     let places = line::places_of_a_statement(at.room.is_far());
-    let _place = line::STATEMENTS.take_places(places, tenant, user, at.patience.for_turn()).await?;
+    let _place = line::STATEMENTS.take_places(places, (tenant, user), at.patience.for_turn()).await?;
     let limits = at.patience.shared_by(N).limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
     for Asked { values, .. } in &mut asked {

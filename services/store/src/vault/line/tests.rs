@@ -26,7 +26,7 @@ async fn what_belongs_to_the_tenant_waits_for_nobody() {
 async fn two_statements_of_a_user_run_nearby_and_four_far_away() {
     for (is_far, at_once) in [(false, 2), (true, 4)] {
         let (tenant, user) = (TenantId(new_id()), UserId(new_id()));
-        let take = || STATEMENTS.take_places(places_of_a_statement(is_far), tenant, user, LONG);
+        let take = || STATEMENTS.take_places(places_of_a_statement(is_far), (tenant, user), LONG);
         let mut taken = Vec::new();
         for _ in 0..at_once {
             taken.push(take().await.unwrap());
