@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 
 URL, TOKEN, KEY = (os.environ[name] for name in ("KNOWHOW_URL", "KNOWHOW_TOKEN", "KNOWHOW_API_KEY"))
 READING = {"skill_suggest", "skill_list", "skill_view", "skill_history"}
+REPORTING = {"skill_used"}
 WRITING = {"skill_save", "skill_patch", "skill_submit", "skill_delete"}
 REMEMBERING = {"memory_recall", "memory_save", "soul_update"}
 SESSION, TAINTED_BY = "dev.knowhow/session", "dev.knowhow/tainted_by"
@@ -102,7 +103,7 @@ async def content(client, uri):
 async def tools(client):
     """Every tool says what it takes, what it answers and whether it changes anything; answers are held to that."""
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(listed) == READING | WRITING | REMEMBERING, set(listed)
+    assert set(listed) == READING | REPORTING | WRITING | REMEMBERING, set(listed)
     for name, tool in listed.items():
         assert tool.description and tool.annotations, tool
         assert bool(tool.output_schema) is (name not in {"skill_view", "skill_history"}), tool
@@ -127,6 +128,8 @@ async def life(client):
     assert NAME in [item["name"] for item in listed["items"]], listed
     text, viewed = await read(client, "skill_view", name=NAME)
     assert text.endswith(body) and viewed["version"] == 1, (text, viewed)
+    used = await call(client, "skill_used", name=NAME, outcome="success")
+    assert used["counted"], used
     edit = {"old_string": "the place", "new_string": "the town"}
     patched = await call(client, "skill_patch", name=NAME, edits=[edit])
     assert patched["version"] == 2 and patched["matched"] == "exact", patched
@@ -272,7 +275,7 @@ async def main():
             await call(client, "skill_delete", name=NAME)
             await unreachable(client)
         async with connect(mode, reader, "demo-user") as client:
-            assert {tool.name for tool in (await client.list_tools()).tools} == READING
+            assert {tool.name for tool in (await client.list_tools()).tools} == READING | REPORTING
             assert "email" in json.dumps(await call(client, "skill_list"))
             error = await fails(client.call_tool("skill_save", {"name": "x", "description": "x", "content": "x"}))
             assert "skills:write" in error.message, error

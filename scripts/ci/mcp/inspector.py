@@ -42,7 +42,7 @@ def uris(answer):
 # Method and options, and what its result must be like.
 CASES = [
     (["skills/list", "--verify", "--require-digests"], verified),
-    (["tools/list", "--strict"], lambda of: len(of["tools"]) == 11),
+    (["tools/list", "--strict"], lambda of: len(of["tools"]) == 12),
     (["tools/call", "--tool-name", "skill_list"], lambda of: not of.get("isError") and of["structuredContent"]),
     (["prompts/get", "--prompt-name", "skills-index"], lambda of: "mcp/email" in json.dumps(of)),
     (["skills/get", "--uri", f"{FIRST}/SKILL.md"], lambda of: len(of["skill"]["resources"]) == 5),

@@ -21,7 +21,7 @@ async function main() {
   await client.ping();
 
   const { tools } = await client.listTools();
-  assert.equal(tools.length, 11);
+  assert.equal(tools.length, 12);
   const call = async (tool, args) => {
     const result = await client.callTool({ name: tool, arguments: args });
     assert.ok(!result.isError, JSON.stringify(result));
