@@ -12,7 +12,7 @@ test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
 	@scripts/dev/test.sh
 
 test-cost: ## what dear requests cost, and what others feel of them, in the build that make run serves: minutes
-	@KNOWHOW_TEST_COMMIT=on scripts/dev/test.sh --profile quick --test api --test store -- --ignored --nocapture --test-threads=1 cost
+	@KNOWHOW_TEST_COMMIT=on scripts/dev/test.sh --profile quick --lib --test api --test store -- --ignored --nocapture --test-threads=1 cost
 
 test-dreams: ## a thousand random runs of dreams, changed by people and taken back: some ten minutes
 	@scripts/dev/test.sh --test api -- --ignored --nocapture dreams

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-COLUMNS = ["name", "text", "body", "phrases", "trigger", "cover", "cosine", "example", "meaning", "depth"]
+COLUMNS = ["text", "body", "phrases", "trigger", "cover", "cosine", "example", "meaning", "depth"]
 CASE = ["skills", "depth", "field", "mean_cosine", "spread", "chatter"]
 SUPPORT = ["dstc11-banking", "dstc11-development", "dstc11-finance"]
 # What the order of skills is fitted on.
@@ -240,7 +240,7 @@ class Fit:
         return [fit_floor(self.settings, worlds, features, use) for worlds, features in fitted]
 
     def shift(self, floors):
-        """Lowers or raises both floors so that so many of the found pass."""
+        """Moves both floors so that the wanted share of what a search finds passes."""
         shifts = []
         for (slopes, base), features, names, let_go in zip(floors, self.features, STRICT_ON, LET_GO[self.by_words]):
             kept = [s.of(features)[s.asks & s.found[:, 1]] @ slopes + base for s in (self.settings[name] for name in names)]

@@ -137,3 +137,23 @@ url = urllib.parse.urlsplit(sys.argv[1])
 print(url._replace(netloc=f"{url.netloc.rpartition('@')[0]}@127.0.0.1:{sys.argv[2]}").geturl())
 PY
 }
+
+make_venv() { # its folder, the file of its packages; where it is not there as wanted
+    need python3 "computes the constants" "apt-get install -y python3"
+    wanted=$(cat "$2" && python3 --version)
+    [ "$(cat "$1/.made-for" 2>/dev/null)" != "$wanted" ] || return 0
+    mkdir -p data
+    python3 -m venv --clear "$1" ||
+        fail "no virtual environment could be made; install what makes them with: apt-get install -y python3-venv"
+    # pip's talk matters only where it fails.
+    "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2" >"$1/pip.log" 2>&1 ||
+        { cat "$1/pip.log" >&2 && fail "pip could not fetch the packages of $2"; }
+    echo "$wanted" >"$1/.made-for"
+}
+
+need_fieldsets() { # sets $fieldsets, the public data sets beside the corpus, or ends the script where there are none
+    fieldsets=$corpus/../fieldsets
+    [ -d "$fieldsets" ] && return
+    echo "skipped: there are no data sets at $fieldsets"
+    exit 0
+}

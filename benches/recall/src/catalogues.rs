@@ -30,9 +30,9 @@ pub struct Drawing {
     pub body_chars: usize,
     /// Examples of each skill, of everyday ones.
     pub examples: usize,
-    /// Whether the starters are there too.
+    /// Whether the catalogue has the starter skills too.
     pub starters: bool,
-    /// Whether half of a set's skills are missing, so that what asks for them is a near miss.
+    /// Whether the catalogue has only half of a set's skills. Messages that ask for the other half are near misses.
     pub halved: bool,
 }
 

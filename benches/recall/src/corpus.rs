@@ -41,7 +41,7 @@ pub struct Message {
 pub struct Corpus {
     /// Long skills, then everyday ones, then the starters that every user has, then those of sets.
     pub skills: Vec<Skill>,
-    /// Where everyday skills begin, where starters do, and where those of sets do.
+    /// The places in `skills` of the first everyday skill, the first starter, and the first skill of a set.
     pub everyday_at: usize,
     pub starters_at: usize,
     pub sets_at: usize,

@@ -119,7 +119,7 @@ fn of_message(basis: Basis<'_>, drawn: &Drawn, at: usize) -> (Vec<f32>, Value) {
         let marks =
             [f32::from(u8::from(relevant.contains(place))), f32::from(u8::from(drawn.is_starter(corpus, *place)))];
         rows.extend(marks);
-        rows.extend([s.name, s.text, s.body, s.phrases, s.trigger, s.cover, s.cosine, s.example, s.meaning, s.depth]);
+        rows.extend([s.text, s.body, s.phrases, s.trigger, s.cover, s.cosine, s.example, s.meaning, s.depth]);
     }
     let Context { skills, depth, field, mean_cosine, spread, chatter, own, .. } = evidence.context;
     let case = json!({
@@ -143,7 +143,7 @@ fn keep(signals: &[Signals], relevant: &[usize]) -> Vec<usize> {
     }
     kept.clear();
     kept.extend(relevant);
-    for of in [|s: &Signals| s.cosine.max(s.example), |s: &Signals| s.text + s.name, |s: &Signals| s.body + s.phrases] {
+    for of in [|s: &Signals| s.cosine.max(s.example), |s: &Signals| s.text, |s: &Signals| s.body + s.phrases] {
         let mut order: Vec<usize> = (0..signals.len()).collect();
         order.sort_by(|a, b| of(&signals[*b]).total_cmp(&of(&signals[*a])));
         kept.extend(order.into_iter().take(BEST));

@@ -61,7 +61,7 @@ struct Trial {
     relevant: usize,
     /// Where the first relevant skill stands, from 1.
     rank: Option<u8>,
-    /// How many skills have a text, description or example, that is nearer than all of the relevant ones.
+    /// The number of irrelevant skills whose description or an example is nearer to the message than those of every relevant skill.
     nearer: usize,
     /// Skills that a turn names, how many of these are relevant, and whether any is the user's own.
     names: usize,
@@ -141,7 +141,7 @@ impl Trial {
     }
 }
 
-/// How many skills have a text, description or example, that is nearer to a message than all of the relevant ones.
+/// Counts the skills whose description or an example is nearer to the message than those of every relevant skill.
 fn count_nearer(basis: Basis<'_>, drawn: &Drawn, at: usize, way: Way) -> usize {
     let Basis { drawing, vectors, .. } = basis;
     let Some(vectors) = vectors else { return usize::MAX };

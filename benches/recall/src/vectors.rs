@@ -42,7 +42,7 @@ impl Vectors {
     }
 }
 
-/// A text, and what it is to the model.
+/// A text with its kind, which decides the mean that the model subtracts from its vector.
 type Text<'a> = (&'a str, TextKind);
 
 /// The first bytes of the SHA-256 of model, kind and text.

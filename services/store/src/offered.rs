@@ -47,7 +47,7 @@ pub async fn count_inapplicable(
     let own = session.map(str::to_owned);
     let counted = tx.write(CountInapplicable { skill: skill.0, session: own, now }).await?.pop();
     if let Some(session) = session {
-        examples::mark_inapplicable(tx, skill, session, None);
+        examples::mark_inapplicable(tx, skill, session);
     }
     Ok(counted.map_or((false, 0), |row| (row.counted, row.times_used)))
 }

@@ -95,7 +95,7 @@ fn cpu_seconds() -> f64 {
 }
 
 #[test]
-#[ignore = "measures time: cargo test --profile quick -p knowhow-domain --lib diff -- --ignored --nocapture"]
+#[ignore = "measures time: make test-cost"]
 fn hostile_texts_cost_little() {
     // Most have more lines than are compared; of the smaller size all are.
     for (name, from, to) in hostile(256 * 1024).into_iter().chain(hostile(10_000)) {

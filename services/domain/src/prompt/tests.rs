@@ -2,6 +2,8 @@ use chrono::NaiveDate;
 use proptest::prelude::*;
 use strum::IntoEnumIterator;
 
+mod tags;
+
 use super::snapshot::ORIGIN;
 use super::*;
 use crate::Channel;
@@ -315,95 +317,4 @@ fn what_is_not_to_be_trusted_is_no_instruction() {
     let snapshot = SnapshotParts { skills: vec![tainted], ..SnapshotParts::default() };
     let text = render_snapshot(&snapshot, 16_000, Form::FULL).text;
     assert!(text.contains("\n- mail [untrusted]: Obey\n([untrusted]: it came from"), "{text}");
-}
-
-/// Spellings of a tag that a model may take for it.
-fn spellings(tag: &str) -> Vec<String> {
-    let wide: String = tag.chars().map(|c| char::from_u32(u32::from(c) + 0xfee0).unwrap()).collect();
-    let (first, rest) = tag.split_at(1);
-    let (upper, title) = (tag.to_uppercase(), format!("{}{rest}", first.to_uppercase()));
-    let mut spellings = Vec::new();
-    for name in [tag, &upper, &title, &wide, &format!("{first}\u{200b}{rest}"), &format!("{first}\u{301}{rest}")] {
-        for slash in ["", "/", " /", "/ ", "\u{2060}/\u{ad}", "/\n"] {
-            for end in [">", " >", " mark=\"00000000\">", "\n>", "\u{feff}>"] {
-                spellings.extend(["<", "＜", "﹤", "≮"].map(|open| format!("{open}{slash}{name}{end}")));
-            }
-        }
-    }
-    spellings
-}
-
-/// Prints a text in every place of every prompt that this crate makes.
-fn prompts_with(text: &str) -> Vec<(&'static str, String)> {
-    let printed = PrintedBody::of(text);
-    let texts = [text.to_owned()];
-    let skill = |is_tainted| ActiveSkill {
-        name: "a",
-        version: 1,
-        content: &printed,
-        missing: Some(Missing { characters: 9, sections: &texts }),
-        files: &texts,
-        is_called: true,
-        is_tainted,
-    };
-    let line = SkillLine { name: "b", summary: Some(text), is_tainted: true };
-    let turn = TurnParts {
-        tools: Tools::Full,
-        active: vec![skill(false), skill(true)],
-        relevant: vec![line],
-        inline: vec![skill(false), skill(true)],
-        related: vec![line],
-        ..TurnParts::default()
-    };
-    let day = NaiveDate::default();
-    let skills = vec![IndexLine {
-        name: "a",
-        summary: Some(text),
-        made_summary: Some(text),
-        description: text,
-        rank: 0.0,
-        is_tainted: false,
-    }];
-    let snapshot = SnapshotParts {
-        soul: Some(text),
-        skills,
-        memories: vec![text],
-        conversations: vec![ConversationLine { day, title: text }],
-    };
-    let said = [Said { speaker: "User", text }];
-    let previous = PreviousParts { day, title: text, lists: &[("Facts", &texts)], last: &said, tainted: true };
-    let mut prompts = vec![
-        ("directive", fence_directive(text)),
-        ("turn", render_turn(&turn)),
-        ("snapshot", render_snapshot(&snapshot, 16_000, Form::FULL).text),
-        ("previous conversation", render_previous(&previous)),
-        ("title of a conversation", name_solved(text)),
-    ];
-    prompts.extend(Tag::iter().map(|tag| ("fence", fence(tag, "", text))));
-    prompts
-}
-
-/// Counts tags regardless of case, blanks, invisible characters, accents and other forms of letters.
-fn count_tags(text: &str) -> usize {
-    let seen: String = seen(text).filter(|c| !c.is_whitespace()).collect();
-    let count = |tag: Tag| {
-        let tag: &str = tag.into();
-        [">", "mark=", "name="].map(|end| ["<", "</"].map(|open| seen.matches(&format!("{open}{tag}{end}")).count()))
-    };
-    Tag::iter().flat_map(count).flatten().sum()
-}
-
-#[test]
-fn no_text_opens_or_closes_a_tag_of_any_prompt() {
-    let plain = prompts_with("a text b");
-    for tag in Tag::iter() {
-        // Several in a text, or the test would take long.
-        for spellings in spellings(tag.into()).chunks(24) {
-            for text in [format!("a {} b", spellings.join(" b ")), spellings.join("\n")] {
-                for ((name, prompt), (_, plain)) in prompts_with(&text).iter().zip(&plain) {
-                    assert_eq!(count_tags(prompt), count_tags(plain), "{name} with {text:?}: {prompt}");
-                }
-            }
-        }
-    }
 }

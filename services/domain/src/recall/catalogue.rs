@@ -55,8 +55,6 @@ pub struct Catalogue {
     homes: Vec<(u8, u32)>,
     /// What the words of each skill count.
     scales: Vec<Scale>,
-    /// The mean length of the bodies.
-    pub(super) body_terms: f32,
     /// How much each skill has to say, 0 to 1, and the one in the middle.
     pub(super) depths: Vec<f32>,
     pub(super) median_depth: f32,
@@ -204,7 +202,6 @@ impl Catalogue {
             parts: _,
             homes,
             scales,
-            body_terms,
             depths,
             median_depth,
             reserved,
@@ -220,7 +217,7 @@ impl Catalogue {
         let lengths = homes.iter().map(|(part, own)| self.parts[usize::from(*part)].lengths(*own as usize));
         [
             format!("{counts:?}"),
-            format!("{:?}", (lengths.collect::<Vec<_>>(), scales, body_terms, depths, median_depth)),
+            format!("{:?}", (lengths.collect::<Vec<_>>(), scales, depths, median_depth)),
             format!("{:?}", (triggers, names, by_name, reserved)),
             format!("{meanings:?}"),
             format!("{:?}", (see_also, related, related_ends)),

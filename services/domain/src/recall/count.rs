@@ -16,8 +16,6 @@ pub(super) struct Row {
 /// How much one skill says.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lengths {
-    /// Terms of the name.
-    pub(super) name: f32,
     /// Terms of name, description and triggers.
     pub(super) text: f32,
     /// Terms of the body.
@@ -46,17 +44,8 @@ impl Counter {
     /// Counts the next skill.
     pub(super) fn add(&mut self, skill: &SkillText<'_>) {
         let mut own = Lengths::default();
-        self.count(
-            skill.name,
-            |count| {
-                count.name = count.name.saturating_add(1);
-                count.text = count.text.saturating_add(1);
-            },
-            &mut own.name,
-        );
-        own.text = own.name;
         let claims = claims_of(skill.description);
-        for text in std::iter::once(&*claims).chain(skill.triggers.iter().map(String::as_str)) {
+        for text in [skill.name, &claims].into_iter().chain(skill.triggers.iter().map(String::as_str)) {
             self.count(text, |count| count.text = count.text.saturating_add(1), &mut own.text);
         }
         own.claims = self.touched.len() as u32;

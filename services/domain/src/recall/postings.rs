@@ -2,8 +2,8 @@
 //!
 //! Terms stand in ascending order in blocks of [`BLOCK`], each of which begins at a byte: the distance to the one before, how many
 //! skills hold it, from [`LONG`] of them on how many bits its list has, its list. A list is a run of entries in skill order: how many
-//! skills were left out since the last one; a bit that says whether the term is in the text, and if so the counts of name (plus one)
-//! and text; the count of the body (of one in the text plus one). All of them are numbers of as many bits as they need, as in any search
+//! skills were left out since the last one; a bit that says whether the term is in the text, and if so the count of the text; the
+//! count of the body (of one in the text plus one). All of them are numbers of as many bits as they need, as in any search
 //! engine (Witten, Moffat and Bell 1999, "Managing Gigabytes", chapter 3): what is kept of a user decides how many can be kept.
 
 use super::bits::{BitReader, BitWriter};
@@ -12,7 +12,6 @@ use super::bits::{BitReader, BitWriter};
 /// saturates long before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    pub(super) name: u8,
     /// In name, description and triggers.
     pub(super) text: u8,
     pub(super) body: u8,
@@ -219,7 +218,6 @@ fn write_list(list: &mut BitWriter, entries: &[(u32, Count)], skill_bits: u32) {
         let is_in_text = count.text > 0;
         list.put(u32::from(is_in_text), 1);
         if is_in_text {
-            list.put_gamma(u32::from(count.name) + 1);
             list.put_gamma(u32::from(count.text));
         }
         // Of a term that stands nowhere else the body has one at least.
@@ -246,7 +244,6 @@ impl Iterator for Reader<'_> {
         let is_in_text = self.bits.take(1);
         let mut count = Count::default();
         if is_in_text > 0 {
-            count.name = (self.bits.take_gamma() - 1) as u8;
             count.text = self.bits.take_gamma() as u8;
         }
         count.body = (self.bits.take_gamma() - is_in_text) as u8;

@@ -1,4 +1,4 @@
-//! How much each skill answers a message: words in three fields, phrases, triggers, meaning, examples.
+//! How much each skill answers a message: words in two fields, phrases, triggers, meaning, examples.
 
 mod bm25;
 
@@ -11,8 +11,6 @@ pub(super) use bm25::{Asked, add_words};
 /// How a skill answers a message; all are 0 where nothing fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Signals {
-    /// BM25 over the name.
-    pub name: f32,
     /// BM25 over name, description and triggers.
     pub text: f32,
     /// BM25 over the body, less for a short one.

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use knowhow_encoder::{Encoder, ModelError, Networks};
+use knowhow_encoder::{Encoder, ModelError, Networks, TextKind, Tokens};
 
 /// all-MiniLM-L6-v2 alone, read once.
 static ENCODER: LazyLock<Encoder> = LazyLock::new(|| open(Networks::First));
@@ -44,4 +44,18 @@ fn has_model() -> bool {
 #[expect(clippy::disallowed_methods, reason = "the one place where these tests read the environment")]
 fn named_folder() -> Option<PathBuf> {
     std::env::var_os("KNOWHOW_TEST_MODEL_DIR").map(PathBuf::from)
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Checks that texts have the same vectors alone, together, and in the other order, to the last bit.
+fn check_company(encoder: &Encoder, texts: &[&str]) {
+    let encode = |texts: &[Tokens]| encoder.encode(texts, &mut || ());
+    let mut texts: Vec<Tokens> = texts.iter().map(|text| encoder.tokens(text, TextKind::Message)).collect();
+    let alone: Vec<_> = texts.iter().flat_map(|text| encode(std::slice::from_ref(text))).collect();
+    assert_eq!(encode(&texts), alone);
+    texts.reverse();
+    assert!(encode(&texts).iter().eq(alone.iter().rev()));
 }

@@ -3,15 +3,11 @@
 use knowhow_encoder::{Encoder, Networks, TextKind};
 use proptest::prelude::*;
 
-use crate::{ENCODER, has_model, model_folder};
+use crate::{ENCODER, check_company, cosine, has_model, model_folder};
 
 fn encode(texts: &[&str]) -> Vec<Vec<f32>> {
     let tokens: Vec<_> = texts.iter().map(|text| ENCODER.tokens(text, TextKind::Message)).collect();
     ENCODER.encode(&tokens, &mut || ())
-}
-
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[test]
@@ -45,12 +41,7 @@ fn company_changes_no_bit_of_a_vector() {
         return;
     }
     let long = "the quick brown fox jumps over the lazy dog ".repeat(9);
-    let texts = ["", "one", "two words", "a somewhat longer sentence, with marks!", &long];
-    let alone: Vec<_> = texts.iter().flat_map(|text| encode(&[text])).collect();
-    assert_eq!(encode(&texts), alone);
-    let mut turned = texts;
-    turned.reverse();
-    assert!(encode(&turned).iter().eq(alone.iter().rev()));
+    check_company(&ENCODER, &["", "one", "two words", "a somewhat longer sentence, with marks!", &long]);
 }
 
 #[test]

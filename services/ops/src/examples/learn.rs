@@ -72,7 +72,7 @@ async fn learn(ctx: &Ctx, skills: &Applicability, lesson: &Lesson) -> Result<()>
     }
     // The turn's own statement has kept these from learning it as an example, whatever is reported later.
     for skill in &skills.inapplicable {
-        is_new |= learn_in(ctx, &mut tx, Learned { skill: *skill, is_counter: true, lesson }).await?;
+        is_new |= learn_against(ctx, &mut tx, *skill, lesson).await?;
     }
     if is_new {
         examples::evict(&mut tx);
@@ -84,10 +84,9 @@ async fn learn(ctx: &Ctx, skills: &Applicability, lesson: &Lesson) -> Result<()>
     Ok(())
 }
 
-/// Makes the message a counter-example of a skill, and keeps the skill from learning it as an example in that turn. Returns whether it
-/// is new: then [`examples::evict`] is to follow, and [`forget_session`] once that is committed.
+/// Makes the message a counter-example of a skill. Returns whether it is new: then [`examples::evict`] is to follow, and
+/// [`forget_session`] once that is committed.
 pub(crate) async fn learn_against(ctx: &Ctx, tx: &mut WriteTx, skill: SkillId, lesson: &Lesson) -> Result<bool> {
-    examples::mark_inapplicable(tx, skill, &lesson.session.to_string(), Some(lesson.turn));
     learn_in(ctx, tx, Learned { skill, is_counter: true, lesson }).await
 }
 

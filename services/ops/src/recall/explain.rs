@@ -53,8 +53,6 @@ pub struct Candidate {
 /// The parts of a score, before they are weighed.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Parts {
-    /// BM25 over the name.
-    pub name: f32,
     /// BM25 over name, description and triggers.
     pub text: f32,
     /// BM25 over the body.
@@ -132,7 +130,6 @@ impl Parts {
     fn of(hit: &Hit) -> Self {
         let s = &hit.signals;
         Self {
-            name: s.name,
             text: s.text,
             body: s.body,
             phrases: s.phrases,

@@ -156,15 +156,16 @@ pub async fn learn(tx: &mut WriteTx, new: &NewExample<'_>) -> Result<bool> {
 }
 
 statement! {
-    write Fail { skill: Uuid, session: String } -> (),
-    "-- examples.fail
+    write Unlearn { skill: Uuid, session: String, is_inapplicable: bool } -> (),
+    "-- examples.unlearn
     with lesson as materialized (
         select s.session_id, s.turns as turn from sessions s
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($4) and s.turns > 0
     ), failed as (
-        insert into failed_lessons (tenant_id, user_id, session_id, turn, skill_id)
-        select $1, $2, session_id, turn, $3 from lesson
-        on conflict do nothing
+        insert into failed_lessons as f (tenant_id, user_id, session_id, turn, skill_id, inapplicable)
+        select $1, $2, session_id, turn, $3, $5 from lesson
+        on conflict (tenant_id, user_id, session_id, turn, skill_id) do update set inapplicable = true
+        where $5 and not f.inapplicable
     ), gone as (
         delete from skill_examples e using lesson l
         where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and not e.is_counter
@@ -179,37 +180,17 @@ statement! {
 /// Takes away what a skill learned or had confirmed in the current turn of the session that a caller names, and keeps it from
 /// learning in that turn again.
 pub fn fail(tx: &mut WriteTx, skill: SkillId, session: &str) {
-    tx.lock_user();
-    tx.send_ahead(Fail { skill: skill.0, session: session.to_owned() });
+    unlearn(tx, skill, session, false);
 }
 
-statement! {
-    write MarkInapplicable { skill: Uuid, session: String, turn: Option<i32> } -> (),
-    "-- examples.mark_inapplicable
-    with lesson as materialized (
-        select s.session_id, coalesce($5::integer, s.turns) as turn from sessions s
-        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($4) and s.turns > 0
-    ), marked as (
-        insert into failed_lessons as f (tenant_id, user_id, session_id, turn, skill_id, inapplicable)
-        select $1, $2, session_id, turn, $3, true from lesson
-        on conflict (tenant_id, user_id, session_id, turn, skill_id) do update set inapplicable = true
-        where not f.inapplicable
-    ), gone as (
-        delete from skill_examples e using lesson l
-        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and not e.is_counter
-          and ((e.session_id, e.turn) = (l.session_id, l.turn)
-               or (e.confirmed_in, e.confirmed_turn) = (l.session_id, l.turn))
-        returning e.example_id
-    )
-    update user_catalogs c set examples_revision = c.examples_revision + 1
-    where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
+/// Does the same for a skill that does not apply to the message, until a success is reported in that turn.
+pub fn mark_inapplicable(tx: &mut WriteTx, skill: SkillId, session: &str) {
+    unlearn(tx, skill, session, true);
 }
 
-/// Takes away what a skill learned or had confirmed in a turn, by default the current one of the session that a caller names, as it does
-/// not apply to the message. Keeps it from learning an example in that turn until a success is reported.
-pub fn mark_inapplicable(tx: &mut WriteTx, skill: SkillId, session: &str, turn: Option<i32>) {
+fn unlearn(tx: &mut WriteTx, skill: SkillId, session: &str, is_inapplicable: bool) {
     tx.lock_user();
-    tx.send_ahead(MarkInapplicable { skill: skill.0, session: session.to_owned(), turn });
+    tx.send_ahead(Unlearn { skill: skill.0, session: session.to_owned(), is_inapplicable });
 }
 
 statement! {

@@ -94,7 +94,7 @@ async fn a_turn_with_an_inapplicable_skill_teaches_no_example_until_a_success() 
         tx.commit().await.unwrap();
     };
     assert!(learner.learn(heard("first", None, turn)).await);
-    change(&|tx| examples::mark_inapplicable(tx, learner.skill, &session.to_string(), None)).await;
+    change(&|tx| examples::mark_inapplicable(tx, learner.skill, &session.to_string())).await;
     assert!(learner.learn_as(true, heard("first", None, turn)).await);
     assert!(!learner.learn(heard("first", None, turn)).await);
     assert!(learner.learn(heard("second", None, 2)).await, "another turn is another matter");

@@ -8,7 +8,6 @@ use crate::recall::postings::Count;
 /// The weights of one term in one skill: the saturated frequency of BM25 per field, before the idf.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::recall) struct Weights {
-    pub(in crate::recall) name: f32,
     /// In name, description and triggers.
     pub(in crate::recall) text: f32,
     pub(in crate::recall) body: f32,
@@ -18,7 +17,6 @@ pub(in crate::recall) struct Weights {
 /// of the body counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
-    name: f32,
     text: f32,
     body: f32,
     body_share: f32,
@@ -39,20 +37,18 @@ impl Catalogue {
         };
         let lengths: Vec<Lengths> = self.homes.iter().map(lengths_of).collect();
         let mean = |field: fn(&Lengths) -> f32| lengths.iter().map(field).sum::<f32>() / lengths.len().max(1) as f32;
-        let (name, text, body) = (mean(|own| own.name), mean(|own| own.text), mean(|own| own.body));
+        let (text, body) = (mean(|own| own.text), mean(|own| own.body));
         let half = |own: f32, mean: f32| K1 * (1.0 - B + B * own / mean.max(1.0));
         self.depths = lengths.iter().map(depth).collect();
         self.scales = lengths
             .iter()
             .zip(&self.depths)
             .map(|(own, depth)| Scale {
-                name: half(own.name, name),
                 text: half(own.text, text),
                 body: half(own.body, body),
                 body_share: SHORT_BODY + (1.0 - SHORT_BODY) * depth,
             })
             .collect();
-        self.body_terms = body;
         self.median_depth = median(&self.depths);
     }
 }
@@ -60,11 +56,7 @@ impl Catalogue {
 impl Scale {
     pub(super) fn weigh(&self, count: Count) -> Weights {
         let saturate = |count: u8, half: f32| f32::from(count) * (K1 + 1.0) / (f32::from(count) + half);
-        Weights {
-            name: saturate(count.name, self.name),
-            text: saturate(count.text, self.text),
-            body: saturate(count.body, self.body) * self.body_share,
-        }
+        Weights { text: saturate(count.text, self.text), body: saturate(count.body, self.body) * self.body_share }
     }
 }
 

@@ -8,7 +8,6 @@ fn weakened(signals: Signals) -> Signals {
 }
 
 const SAID: Signals = Signals {
-    name: 1.0,
     text: 2.0,
     body: 3.0,
     phrases: 1.0,
@@ -22,9 +21,9 @@ const SAID: Signals = Signals {
 };
 
 #[test]
-fn the_same_message_rules_the_skill_out_but_for_its_name() {
+fn the_same_message_rules_the_skill_out() {
     let left = weakened(Signals { counter: 1.0, ..SAID });
-    assert_eq!(left, Signals { name: 1.0, counter: 1.0, depth: 0.3, ..Signals::default() });
+    assert_eq!(left, Signals { counter: 1.0, depth: 0.3, ..Signals::default() });
 }
 
 #[test]

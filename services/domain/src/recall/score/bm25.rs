@@ -45,7 +45,6 @@ fn add_term(catalogue: &Catalogue, asked: &Asked, signals: &mut [Signals]) -> f3
     let (text_weight, body_weight) = (weight(in_text), weight(in_body));
     for (skill, weights) in catalogue.list(asked.term) {
         let signal = &mut signals[skill];
-        signal.name += text_weight * weights.name;
         signal.text += text_weight * weights.text;
         signal.body += body_weight * weights.body;
         signal.cover += rarity_said;
