@@ -1,6 +1,7 @@
 #!/bin/sh
 # make fit-model: computes the means and the matrix of the default model (benches/model/fit.py), writes
-# services/encoder/data/join.f16 and prints the shares of docs/model.md.
+# services/encoder/data/join.f16 and prints the shares of docs/model.md. If the file changes, give the vectors another name
+# (`Encoder::name`): vectors of the same name are compared.
 set -eu
 . "$(dirname "$0")/lib.sh"
 

@@ -19,23 +19,19 @@ use crate::vectors::Vectors;
 const BEST: usize = 60;
 
 /// What is fitted on and shown by `fit.py`, which knows them by these names: size, characters of bodies, examples.
-const SETTINGS: [(&str, World, usize, usize, usize); 14] = [
+const SETTINGS: [(&str, World, usize, usize, usize); 10] = [
     ("everyday-1", World::Everyday, 1, ALL, 0),
     ("everyday-8", World::Everyday, 8, ALL, 0),
     ("everyday-30", World::Everyday, 30, ALL, 0),
     ("everyday-120", World::Everyday, 120, ALL, 0),
-    ("everyday-8-nobody", World::Everyday, 8, 0, 0),
-    ("everyday-120-nobody", World::Everyday, 120, 0, 0),
     ("everyday-8-examples", World::Everyday, 8, ALL, 5),
     ("everyday-30-examples", World::Everyday, 30, ALL, 5),
     ("everyday-120-examples", World::Everyday, 120, ALL, 5),
-    ("everyday-1-bare", World::Everyday, 1, ALL, 0),
     ("everyday-5-bare", World::Everyday, 5, ALL, 0),
     ("everyday-1000", World::Everyday, 1_000, ALL, 0),
-    ("everyday-10000", World::Everyday, 10_000, ALL, 0),
     ("random-1", World::Coding, 1, ALL, 0),
 ];
-const LONG: [(&str, bool, usize, usize); 9] = [
+const LONG: [(&str, bool, usize, usize); 8] = [
     ("random-5", false, 5, ALL),
     ("random-15", false, 15, ALL),
     ("random-50", false, 50, ALL),
@@ -44,7 +40,6 @@ const LONG: [(&str, bool, usize, usize); 9] = [
     ("same-200", true, 200, ALL),
     ("random-50-160", false, 50, 160),
     ("random-1000", false, 1_000, ALL),
-    ("random-10000", false, 10_000, ALL),
 ];
 const ALL: usize = usize::MAX;
 
@@ -124,12 +119,7 @@ fn of_message(basis: Basis<'_>, drawn: &Drawn, at: usize) -> (Vec<f32>, Value) {
     let Context { skills, depth, field, mean_cosine, spread, chatter, own, .. } = evidence.context;
     let case = json!({
         "id": message.id, "kind": message.kind, "source": message.source, "rows": kept.len(),
-        "world": match drawing.world {
-            World::Coding => "coding",
-            World::Everyday => "everyday",
-            World::Set(set) => corpus.sets[set].name,
-        },
-        "skill": message.relevant.first(), "skills": skills, "depth": depth, "field": field,
+        "skills": skills, "depth": depth, "field": field,
         "mean_cosine": mean_cosine, "spread": spread, "chatter": chatter, "own": own,
     });
     (rows, case)

@@ -147,7 +147,7 @@ fn everyday(name: &str, part: Part, size: usize) -> Setting {
 impl Setting {
     /// The ways of searching that it is measured by.
     pub fn ways(&self, has_model: bool) -> &'static [Way] {
-        if self.part == Part::Sets {
+        if has_model && self.part == Part::Sets {
             return if self.drawing.examples > 0 { &[Way::Examples] } else { &[Way::Meaning] };
         }
         match (has_model, self.drawing.examples) {

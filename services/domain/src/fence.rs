@@ -19,6 +19,11 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
+    /// Returns whether a block is open behind the last line.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Reads the next line.
     pub(crate) fn read(&mut self, line: &str) -> FenceLine {
         let line = line.trim();

@@ -16,7 +16,7 @@ pub(crate) const DIMS: usize = 384;
 const BOTH: usize = DIMS + muse::DIMS;
 
 /// 16-bit floats: the means of all-MiniLM for messages and for documents, those of mUSE, and the matrix of the join, row
-/// by row. docs/recall.md says what they were made of.
+/// by row. docs/model.md says how they were made.
 const CONSTANTS: &[u8] = include_bytes!("../data/join.f16");
 
 static MEANS: LazyLock<Means> = LazyLock::new(Means::read);

@@ -1,5 +1,6 @@
 //! Cuts a body that is longer than there is room for at a paragraph, and lists what is missing.
 
+use crate::fence::Fence;
 use crate::sentence::{beginning, cut};
 
 /// A body as far as it fits.
@@ -61,10 +62,10 @@ struct Cuts<'a> {
 impl<'a> Cuts<'a> {
     fn of(body: &'a str, end: usize) -> Self {
         let mut cuts = Self { paragraph: 0, line: 0, headings: Vec::new() };
-        let (mut at, mut is_fenced, mut is_below_heading) = (0, false, false);
+        let (mut at, mut fence, mut is_below_heading) = (0, Fence::default(), false);
         for line in body.split_inclusive('\n') {
             let text = line.trim();
-            let is_heading = !is_fenced && is_heading(line);
+            let is_heading = !fence.is_open() && is_heading(line);
             if is_heading {
                 cuts.headings.push((at, text.trim_start_matches('#').trim()));
                 if at <= end && !is_below_heading {
@@ -72,15 +73,15 @@ impl<'a> Cuts<'a> {
                 }
             }
             is_below_heading = is_heading || is_below_heading && text.is_empty();
-            is_fenced ^= is_fence(text);
+            fence.read(line);
             at += line.len();
-            if at <= end && !is_fenced && !is_below_heading {
+            if at <= end && !fence.is_open() && !is_below_heading {
                 cuts.line = at;
                 cuts.paragraph = if text.is_empty() { at } else { cuts.paragraph };
             }
         }
         // A body that fits ends with a paragraph.
-        if at <= end && !is_fenced {
+        if at <= end && !fence.is_open() {
             (cuts.paragraph, cuts.line) = (at, at);
         }
         cuts
@@ -90,10 +91,6 @@ impl<'a> Cuts<'a> {
 fn is_heading(line: &str) -> bool {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     (1..=6).contains(&level) && line[level..].starts_with([' ', '\t'])
-}
-
-fn is_fence(text: &str) -> bool {
-    text.starts_with("```") || text.starts_with("~~~")
 }
 
 #[cfg(test)]

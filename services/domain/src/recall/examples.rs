@@ -39,8 +39,8 @@ impl Examples {
         Self::new(sorted.into_iter()).with_learned(catalogue)
     }
 
-    /// The same for a catalogue where skills have other places; examples of those that have none are left out.
-    pub fn moved(&self, catalogue: &Catalogue, place_of: impl Fn(u32) -> Option<u32>) -> Self {
+    /// The same where skills have other places; examples of those that have none are left out.
+    pub fn moved(&self, place_of: impl Fn(u32) -> Option<u32>) -> Self {
         let mut places: Vec<(u32, usize)> =
             self.skills.iter().zip(0..).filter_map(|(skill, row)| Some((place_of(*skill)?, row))).collect();
         places.sort_unstable();
@@ -49,10 +49,11 @@ impl Examples {
             moved.push(&self.rows[row * self.dims..(row + 1) * self.dims], place, self.scales[row]);
         }
         moved.shrink();
-        moved.with_learned(catalogue)
+        moved
     }
 
-    fn with_learned(mut self, catalogue: &Catalogue) -> Self {
+    /// The same with what the examples of this catalogue's skills say together.
+    pub fn with_learned(mut self, catalogue: &Catalogue) -> Self {
         self.learned = Learned::of(&self, &catalogue.meanings);
         self
     }

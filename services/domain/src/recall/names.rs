@@ -117,13 +117,19 @@ impl Names {
 
     /// The skills named in a message, each once, the most specific (longest) names first.
     pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
-        let mut all = self.find_all(message);
-        read_stances(message, &mut all);
+        let words = split_message(message);
+        let (places, mut firsts) = self.find_places(&words);
+        read_stances(message, &mut firsts);
         let mut best: HashMap<u64, Mention, Keyed> = HashMap::default();
-        for mention in all {
-            match best.entry(mention.skill as u64) {
-                Entry::Vacant(free) => drop(free.insert(mention)),
-                Entry::Occupied(mut known) => known.get_mut().add(mention),
+        for (step, ((range, key), first)) in places.into_iter().zip(firsts).enumerate() {
+            pause_at(step);
+            for mention in self.find_at(&words, range, key) {
+                let mention =
+                    Mention { explicit: first.explicit, stance: first.stance, cue: first.cue.clone(), ..mention };
+                match best.entry(mention.skill as u64) {
+                    Entry::Vacant(free) => drop(free.insert(mention)),
+                    Entry::Occupied(mut known) => known.get_mut().add(mention),
+                }
             }
         }
         let mut mentions: Vec<Mention> = best.into_values().collect();
@@ -131,26 +137,27 @@ impl Names {
         mentions
     }
 
-    /// All names in a message, in their order, without the stance to them.
-    fn find_all(&self, message: &str) -> Vec<Mention> {
-        let words = split_message(message);
-        let mut all = Vec::new();
+    /// Finds the places of names in a message, in their order, with one of the skills that each may name. Thousands of skills may
+    /// have names of the same words, so they are not listed for each place.
+    fn find_places(&self, words: &[Word]) -> (Vec<(Range<usize>, u64)>, Vec<Mention>) {
+        let (mut places, mut firsts) = (Vec::new(), Vec::new());
         let mut at = 0;
         while at < words.len() {
             pause_at(at);
             let keys = keys_of(&words[at..], self.longest);
             let found = (1..=keys.len()).rev().find_map(|length| {
-                let mentions = self.find_at(&words, at..at + length, keys[length - 1]);
-                (!mentions.is_empty()).then_some((mentions, length))
+                let first = self.find_at(words, at..at + length, keys[length - 1]).into_iter().next()?;
+                Some((first, length))
             });
-            let Some((mentions, length)) = found else {
+            let Some((first, length)) = found else {
                 at += 1;
                 continue;
             };
-            all.extend(mentions);
+            places.push((at..at + length, keys[length - 1]));
+            firsts.push(first);
             at += length;
         }
-        all
+        (places, firsts)
     }
 
     /// The names that are made of exactly these words; one written as it is stored wins over those that only sound so.

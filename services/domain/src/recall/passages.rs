@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::stop_words::is_stop_word;
-use pasted::find_blocks;
+pub(super) use pasted::find_blocks;
 
 /// Bytes at either end of a message that are searched. Names are looked for in the rest too.
 const END: usize = 8 * 1024;
@@ -175,16 +175,18 @@ fn tail_of(text: &str) -> &str {
     if last.chars().nth(EDGE).is_none() { last } else { begin_at_word(last, REQUEST) }
 }
 
-/// Returns the beginning of a text in at most this many characters, cut at a blank if there is one.
+/// Returns the beginning of a text in at most this many characters, cut at a blank that leaves more than half: some scripts have
+/// none between words.
 fn end_at_word(text: &str, characters: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(characters) else { return text };
-    &text[..text[..end].rfind(char::is_whitespace).unwrap_or(end)]
+    &text[..text[..end].rfind(char::is_whitespace).filter(|at| at * 2 > end).unwrap_or(end)]
 }
 
-/// Returns the end of a text in at most this many characters, cut at a blank if there is one.
+/// Returns the end of a text in at most this many characters, cut likewise.
 fn begin_at_word(text: &str, characters: usize) -> &str {
     let Some((start, _)) = text.char_indices().rev().nth(characters.saturating_sub(1)) else { return text };
-    &text[text[start..].find(char::is_whitespace).map_or(start, |at| start + at)..]
+    let end = &text[start..];
+    &end[end.find(char::is_whitespace).filter(|at| at * 2 < end.len()).unwrap_or(0)..]
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl Ranking {
         if self.fit < floor {
             return &[];
         }
-        let near = self.hits.partition_point(|hit| hit.score >= self.best - self.reach());
+        let near = self.hits.partition_point(|hit| hit.closeness > 0.0 && hit.score >= self.best - self.reach());
         &self.hits[..near]
     }
 
@@ -146,10 +146,14 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     };
     let best_named = query.without.iter().filter_map(|skill| Some(weights.score(signals.get(*skill)?)));
     let best_named = best_named.fold(f32::NEG_INFINITY, f32::max);
-    // A skill that a counter-example rules out scores 0, and an explanation still shows it.
-    let is_told =
-        |rank: usize| signals.get(catalogue.by_name[rank] as usize).is_some_and(|signal| signal.counter > 0.0);
-    scored.retain(|(score, rank)| (*score > 0.0 || is_told(*rank)) && takes_part(*rank));
+    // A skill that a counter-example rules out scores nothing. It is a hit behind all others, so that it can be explained.
+    let is_ruled_out = |skill: u32| signals.get(skill as usize).is_some_and(|signal| signal.counter > 0.0);
+    let ruled_out: Vec<(f32, usize)> = scored
+        .iter()
+        .filter(|(score, rank)| *score <= 0.0 && takes_part(*rank) && is_ruled_out(catalogue.by_name[*rank]))
+        .copied()
+        .collect();
+    scored.retain(|(score, rank)| *score > 0.0 && takes_part(*rank));
     keep_best(&mut scored, query.limit.max(2));
     let best = scored.first().map_or(best_named, |(score, _)| score.max(best_named));
     let (fit, longness) = scored.first().map_or((0.0, 0.0), |(score, rank)| {
@@ -163,7 +167,8 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
         let skill = catalogue.by_name[rank] as usize;
         Hit { skill, score, closeness: (score - top).exp(), signals: signals[skill] }
     };
-    let hits = scored.into_iter().take(query.limit).map(hit_of).collect();
+    let ruled_out = ruled_out.into_iter().map(|found| Hit { closeness: 0.0, ..hit_of(found) });
+    let hits = scored.into_iter().map(hit_of).chain(ruled_out).take(query.limit).collect();
     Ranking { hits, fit, context, best, longness, near }
 }
 

@@ -40,14 +40,14 @@ impl Applicability {
         Self { used: vec![skill], ..Self::default() }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.used.is_empty() && self.inapplicable.is_empty()
     }
 }
 
 /// Has skills learn a lesson in a moment; the caller that used them does not wait for it.
 pub(crate) fn learn_later(ctx: &Ctx, skills: Applicability, lesson: Lesson) {
-    if skills.is_empty() || !ctx.principal.settings().learns() || taught_text(&lesson.message).is_none() {
+    if !ctx.principal.settings().learns() || taught_text(&lesson.message).is_none() {
         return;
     }
     let Ok(place) = WAITING.try_acquire() else {

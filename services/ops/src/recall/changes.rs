@@ -60,8 +60,8 @@ impl UserCatalogue {
             .collect();
         let index = self.index.update(&listed);
         let place_of = |place| moved.get(&place).copied();
-        let examples = self.examples.moved(&index, place_of);
-        let counter_examples = self.counter_examples.moved(&index, place_of);
+        let examples = self.examples.moved(place_of).with_learned(&index);
+        let counter_examples = self.counter_examples.moved(place_of);
         Self {
             revision: changes.revision,
             index: Arc::new(index),

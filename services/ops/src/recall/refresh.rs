@@ -13,7 +13,7 @@ use knowhow_telemetry::metrics;
 use super::catalogue::{KnownSkill, Needed, UserCatalogue};
 use super::changes::Changes;
 use super::kept::{Kept, Searched, owner_of};
-use crate::{App, Ctx};
+use crate::{App, Ctx, compute};
 
 /// Bytes of bodies that are read at once, some 100 ms of the processor. The names and descriptions of a large library
 /// can be searched at once; the words of its bodies follow.
@@ -166,5 +166,6 @@ async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Resu
         (Some(_), _) => Some(LearnedVectors::default()),
         (None, _) => None,
     };
-    Ok(catalogue.with_examples(learned))
+    // Some milliseconds for 2,000 examples.
+    compute(move || Ok(catalogue.with_examples(learned))).await
 }

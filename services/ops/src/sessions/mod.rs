@@ -24,7 +24,7 @@ pub use log::{
 pub use open::{OpenSession, OpenedSession, open_session};
 pub use tool_calls::ToolCalls;
 pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
-pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
+pub use view::{ActiveView, ExcludedView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 
 use knowhow_domain::{Error, Result, SessionId};
 

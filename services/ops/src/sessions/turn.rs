@@ -109,7 +109,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         if let Some(left) = left {
             keep(ctx, &asked, left);
             metrics::turn(degraded.first().copied(), began_as);
-            if is_trusted {
+            if is_trusted && !taught.is_empty() {
                 learn_later(ctx, taught, Lesson { session, turn, message: input.message.clone() });
             }
             return Ok(answer);

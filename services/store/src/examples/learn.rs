@@ -200,9 +200,10 @@ statement! {
         delete from failed_lessons f
         where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5 and f.skill_id = $3
           and f.inapplicable
+        returning f.turn
     ), gone as (
         delete from skill_examples e
-        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and e.is_counter
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3 and e.is_counter and exists (select from unmarked)
           and ((e.session_id, e.turn) = ($4, $5) or (e.confirmed_in, e.confirmed_turn) = ($4, $5))
         returning e.example_id
     )

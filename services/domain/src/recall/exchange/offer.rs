@@ -83,7 +83,9 @@ fn from_sentence<'a>(reply: &'a str, sentences: &[&'a str], first: usize, last: 
     let text = &reply[place(sentences[first])..place(sentences[last]) + sentences[last].len()];
     match text.char_indices().rev().nth(OFFER) {
         Some((at, _)) => {
-            text[at..].find(char::is_whitespace).map_or(&text[at..], |blank| text[at + blank..].trim_start())
+            let end = &text[at..];
+            let blank = end.find(char::is_whitespace).filter(|blank| blank * 2 < end.len());
+            blank.map_or(end, |blank| end[blank..].trim_start())
         }
         None => text,
     }

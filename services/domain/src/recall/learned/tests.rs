@@ -46,8 +46,8 @@ fn the_usual_nearness_is_that_of_each_example_to_the_others() {
 
     // The same after the skills have changed their places, and none without examples.
     let other_way: Vec<SkillText<'_>> = texts.iter().rev().copied().collect();
-    let moved = examples.moved(&Catalogue::build(&other_way), |place| Some(1 - place));
+    let moved = examples.moved(|place| Some(1 - place)).with_learned(&Catalogue::build(&other_way));
     assert!((moved.learned.own.unwrap() - own).abs() < 1e-5);
     assert!((moved.learned.length(1) - examples.learned.length(0)).abs() < 1e-5);
-    assert_eq!(examples.moved(&catalogue, |_| None).learned.own, None);
+    assert_eq!(examples.moved(|_| None).with_learned(&catalogue).learned.own, None);
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::fence::{Fence, FenceLine};
+
 /// Lines that look like code or a log from which on they are a block; fewer may be a list or a date.
 const LEAST_LINES: usize = 3;
 
@@ -24,7 +26,7 @@ enum Form {
 }
 
 /// Returns the ranges of a message that are pasted blocks, in bytes and in order.
-pub(super) fn find_blocks(message: &str) -> Vec<Range<usize>> {
+pub(in crate::recall) fn find_blocks(message: &str) -> Vec<Range<usize>> {
     if !message.contains('\n') {
         return Vec::new();
     }
@@ -62,8 +64,7 @@ fn close(open: &mut Option<(Range<usize>, usize, bool)>, blocks: &mut Vec<Range<
 /// Tells the form of lines, read one after the other.
 #[derive(Default)]
 struct Reader {
-    /// The mark of the fence that is open.
-    fence: Option<&'static str>,
+    fence: Fence,
     /// Whether a forwarded or an answered mail has begun.
     is_forwarded: bool,
 }
@@ -71,18 +72,8 @@ struct Reader {
 impl Reader {
     fn read(&mut self, line: &str) -> Form {
         let text = line.trim();
-        let fence = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence));
-        match (self.fence, fence) {
-            (Some(open), Some(fence)) if open == fence => {
-                self.fence = None;
-                return Form::Block;
-            }
-            (Some(_), _) => return Form::Block,
-            (None, Some(fence)) => {
-                self.fence = Some(fence);
-                return Form::Block;
-            }
-            (None, None) => {}
+        if self.fence.read(line) != FenceLine::Outside {
+            return Form::Block;
         }
         if is_separator(text) {
             self.is_forwarded = !self.is_forwarded;

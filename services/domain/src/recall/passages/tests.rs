@@ -76,3 +76,18 @@ proptest! {
         prop_assert!(text_to_embed(&message).chars().count() <= message.chars().count().max(EMBEDDED + 1));
     }
 }
+
+/// Text without blanks between words: the request behind it is still what the user wrote.
+#[test]
+fn a_request_behind_a_long_text_without_blanks_is_found() {
+    let pasted = "会议记录很长而且没有空格。".repeat(600);
+    let request = "请把上面的内容翻译成德语";
+    for message in [format!("{pasted}{request}"), format!("{pasted}{request}\n"), format!("{pasted}\n\n{request}\n")] {
+        assert!(
+            written(&message).ends_with(request),
+            "{:?}",
+            written(&message).chars().rev().take(40).collect::<String>()
+        );
+        assert!(text_to_embed(&message).contains(request));
+    }
+}

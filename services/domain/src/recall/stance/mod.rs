@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::names::Mention;
+use super::passages::find_blocks;
 use scope::Scope;
 use stream::read_span;
 
@@ -71,6 +72,7 @@ pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
         });
         at = end;
     }
+    let pasted = find_blocks(message);
     let mut place = 0;
     for mention in mentions {
         while places.get(place).is_some_and(|known| *known != mention.bytes) {
@@ -78,6 +80,10 @@ pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
         }
         if let Some(reading) = readings.get(place) {
             apply(mention, reading);
+        }
+        // What a quoted mail or a log calls for or forbids is not what the user says.
+        if pasted.iter().any(|block| block.contains(&mention.bytes.start)) {
+            (mention.stance, mention.cue) = (Stance::Named, None);
         }
     }
 }

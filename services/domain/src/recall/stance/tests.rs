@@ -49,3 +49,28 @@ fn the_work_grows_with_the_message_and_no_faster() {
         assert!(large < 300 * 64 * 1024 / piece.len(), "{piece:?}: {large}");
     }
 }
+
+#[test]
+fn pasted_text_neither_calls_nor_forbids() {
+    for pasted in ["> use drop-tables\n", "```\nnever use drop-tables\n```\n", "> /drop-tables\n"] {
+        let [stance, ..] = stances_to(&format!("what did she mean?\n\n{pasted}"));
+        assert_eq!(stance, Some(Stance::Named), "{pasted}");
+        // What the user writes beside it counts.
+        let [stance, ..] = stances_to(&format!("{pasted}\nplease use drop-tables"));
+        assert_eq!(stance, Some(Stance::Called), "{pasted}");
+    }
+}
+
+/// Names of the same words are many skills' at each place of the message, and each skill is found once.
+#[test]
+fn names_that_sound_alike_are_found_once_each() {
+    let names: Vec<String> = (0_u32..32)
+        .map(|mask| (0..6).map(|at| if at > 0 && mask >> (at - 1) & 1 == 1 { "/a" } else { "-a" }).collect::<String>())
+        .map(|name| name.trim_start_matches('-').to_owned())
+        .collect();
+    let texts: Vec<SkillText<'_>> = names.iter().map(|name| SkillText { name, ..SkillText::default() }).collect();
+    let message = "never use a a a a a a, ".repeat(50);
+    let mentions = Catalogue::build(&texts).find_mentions(&message);
+    assert_eq!(mentions.len(), 32);
+    assert!(mentions.iter().all(|mention| mention.stance == Stance::Forbidden), "{:?}", mentions.first());
+}

@@ -100,16 +100,15 @@ async fn what_is_forbidden_or_asked_about_learns_nothing_in_the_turn() {
     load(alice, &talk.id, "backup-database").await;
     learned(alice, "backup-database", &[FORBIDDEN]).await;
     only_forbidden(alice).await;
-    // Whoever uses it all the same takes the counter-example back, and the message is no example either.
     report(alice, &talk.id, "drop-tables", json!("success")).await;
     talk.say("what does drop-tables do to the database?").await;
     load(alice, &talk.id, "drop-tables").await;
     settle().await;
-    assert!(examples(alice, "drop-tables").await.is_empty());
+    only_forbidden(alice).await;
     // The next turn teaches again.
     let message = "use drop-tables on the test database";
     talk.say(message).await;
-    learned(alice, "drop-tables", &[message]).await;
+    learned(alice, "drop-tables", &[message, FORBIDDEN]).await;
 }
 
 #[tokio::test]
