@@ -5,14 +5,13 @@
     prove.py overload   three times what it can serve, and a neighbour who sends too much: make test-overload
     prove.py soak       memory and connections stay as they are: make test-soak
     prove.py migration  others read while a migration waits for its lock: make test-migration
-    prove.py sizes      what a user, a request and a job take: for docs/scaling.md
+    prove.py sizes      what a user, a request and a job take: for docs/operators/scaling.md
 
-Ends with 1 where something acknowledged is lost, or a goal is missed. docs/reliability.md says what the figures mean.
+Ends with 1 where something acknowledged is lost, or a goal is missed. docs/operators/reliability.md says what the figures mean.
 """
 
 import argparse
 import os
-import signal
 import sys
 import tempfile
 from datetime import datetime, timezone
@@ -20,13 +19,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from harness.instance import Failed  # noqa: E402
 from harness.table import commit, machine, markdown_table  # noqa: E402
 from proof.migration import try_migration  # noqa: E402
 from proof.overload import try_overload  # noqa: E402
 from proof.sizes import try_sizes  # noqa: E402
 from proof.soak import try_soak  # noqa: E402
 from proof.trial import try_faults  # noqa: E402
+
+from tools.signals import exit_on_signals  # noqa: E402
 
 MODES = {"faults": try_faults, "overload": try_overload, "soak": try_soak, "migration": try_migration, "sizes": try_sizes}
 
@@ -50,13 +50,10 @@ def say(line):
 def main():
     """Runs one mode."""
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    exit_on_signals()
     began = datetime.now(timezone.utc)
     with tempfile.TemporaryDirectory(prefix="knowhow-proof-") as folder:
-        try:
-            rows, missed = MODES[options.mode](options.program, Path(folder), options, say)
-        except Failed as error:
-            sys.exit(f"error: {error}")
+        rows, missed = MODES[options.mode](options.program, Path(folder), options, say)
     where = machine()
     print(f"{options.mode}, {began:%Y-%m-%d %H:%M} UTC, commit {commit()}, {where['cores']} cores ({where['cpu']}) shared by Postgres, "
           f"service and clients, load average {os.getloadavg()[0]:.1f} at the end\n")

@@ -17,13 +17,15 @@ sys.dont_write_bytecode = True
 from harness import plans, report, table  # noqa: E402
 from harness.compare import Comparison  # noqa: E402
 from harness.flights import count_flights  # noqa: E402
-from harness.instance import ROOT, Failed, Instance, client_program  # noqa: E402
+from harness.instance import Instance, client_program  # noqa: E402
 from harness.mixed import load_run  # noqa: E402
 from harness.quiet import LOAD, wait_for_quiet  # noqa: E402
 from harness.saving import saving_run  # noqa: E402
 from harness.seed import Tenant  # noqa: E402
 from harness.suite import Suite  # noqa: E402
 from harness.texts import choose_texts  # noqa: E402
+
+from tools.settings import ROOT, Failed  # noqa: E402
 
 
 def arguments():
@@ -184,8 +186,6 @@ def main():
             running = Instance(str(options.program), work)
             text, page, document, name = run_one(running, options)
         files = keep(options, document, page, name)
-    except Failed as error:
-        sys.exit(f"error: {error}")
     finally:
         # A second Ctrl-C must not leave the service or the database behind.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -2,8 +2,9 @@
 
 import json
 
+from tools.settings import Failed
+
 from . import mcp
-from .instance import Failed
 from .operations import REFUSED
 
 
@@ -17,7 +18,7 @@ def check(instance, tenant):
 
 def check_reads(instance, tenant):
     """The index, a load, a raw file, and their 304; returns the index."""
-    token, skill, ask = tenant.token(1), tenant.skills[0], instance.ask
+    token, skill, ask = tenant.token(1), tenant.skills[0], instance.send
     status, headers, body = ask("GET", "/v1/skills", token)
     items = json.loads(body)["items"] if status == 200 else []
     expect(len(items) == min(50, len(tenant.skills)), f"the index answered {status} with {len(items)} skills")
@@ -35,8 +36,8 @@ def check_reads(instance, tenant):
 def check_refusals(instance, token):
     """What stands for a request that does nothing is refused, and only after its token was verified."""
     for name, path in REFUSED.items():
-        expect(instance.ask("GET", path, token)[0] == 400, f"{name}: {path} is not refused with 400; choose another one")
-        expect(instance.ask("GET", path)[0] == 401, f"{name}: {path} was refused before the token was looked at")
+        expect(instance.send("GET", path, token)[0] == 400, f"{name}: {path} is not refused with 400; choose another one")
+        expect(instance.send("GET", path)[0] == 401, f"{name}: {path} was refused before the token was looked at")
 
 
 def check_turns(instance, tenant):
@@ -44,7 +45,7 @@ def check_turns(instance, tenant):
     token = tenant.token(1)
 
     def turn(message, **more):
-        status, _, body = instance.ask("POST", f"/v1/sessions/{session}/turns", token, {"message": message, "deadline_ms": 30_000, **more})
+        status, _, body = instance.send("POST", f"/v1/sessions/{session}/turns", token, {"message": message, "deadline_ms": 30_000, **more})
         expect(status == 200, f"a turn was answered with {status}: {body.decode()[:300]}")
         return json.loads(body)
 
@@ -57,14 +58,14 @@ def check_turns(instance, tenant):
     expect(turn(wishes[0], turn_key="one") == first, "the same turn key was answered with another turn")
     expect(first["relevant"] or any(turn(wish)["relevant"] for wish in wishes[1:]), f"nothing was found for any of {wishes}")
     etag = tenant.etags("/v1/snapshot", [1])[0]
-    again = instance.ask("GET", "/v1/snapshot", token, headers={"If-None-Match": etag})
+    again = instance.send("GET", "/v1/snapshot", token, headers={"If-None-Match": etag})
     expect(again[0] == 304, "the snapshot has no 304")
 
 
 def check_mcp(instance, tenant, items):
     """MCP answers what REST answers, and counts as it does."""
     token, name = tenant.token(1), tenant.skills[0]["name"]
-    ask, path = instance.ask, f"/v1/skills/{tenant.skills[0]['name']}"
+    ask, path = instance.send, f"/v1/skills/{tenant.skills[0]['name']}"
     before = json.loads(ask("GET", path + "?peek=true", token)[2])["times_used"]
     viewed = mcp.ask(instance, token, mcp.view(name))["content"][0]["text"]
     used = json.loads(ask("GET", path, token)[2])

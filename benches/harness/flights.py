@@ -5,8 +5,9 @@ import re
 import statistics
 from urllib.parse import quote_plus, urlsplit
 
+from tools.settings import Failed
+
 from . import mcp
-from .instance import Failed
 from .wire import Wire
 
 WARM, COUNTED = 8, 21
@@ -20,7 +21,7 @@ def count_flights(instance, tenant):
     """For each operation the median of its round trips, one request after another by one user, and the statements that Postgres
     saw: the service's `own`, and `control` of transactions. Statements None without pg_stat_statements."""
     parts = urlsplit(instance.login_url)
-    wire = Wire(parts.hostname, parts.port or 5432)
+    wire = Wire(parts.port or 5432, parts.hostname)
     through = parts._replace(netloc=f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{wire.port}").geturl()
     instance.restart(KNOWHOW_DATABASE_URL=through)
     try:
@@ -37,7 +38,7 @@ def requests(instance, tenant):
     path, number = f"/v1/skills/{skill}", iter(range(1_000_000))
 
     def send(method, target, body=None, headers=None):
-        status, _, answer = instance.ask(method, target, token, body, headers)
+        status, _, answer = instance.send(method, target, token, body, headers)
         if status >= 400:
             raise Failed(f"{method} {target} was answered with {status}: {answer.decode()[:300]}")
 

@@ -9,7 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from .instance import Failed, client_program, pg_environment
+from tools.settings import Failed
+
+from .instance import client_program, pg_environment
 from .operations import REFUSED
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -93,7 +95,7 @@ def cpu_times(instance):
     """CPU seconds so far of the service, of all Postgres processes (None where Postgres is not on this machine), and of the load
     generators that have ended (and of psql, which takes little)."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"service": process_seconds(instance.service.pid), "postgres": postgres_seconds(instance),
+    return {"service": process_seconds(instance.process.pid), "postgres": postgres_seconds(instance),
             "client": ended.ru_utime + ended.ru_stime}
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from .instance import Failed
+from tools.settings import Failed
 
 PATH = "/mcp"
 REVISION = "2026-07-28"
@@ -39,7 +39,7 @@ def text(headers, body):
 def ask(instance, token, message):
     """One message on its own connection; returns the result."""
     headers, body = message
-    status, _, answer = instance.ask("POST", PATH, token, body, headers)
+    status, _, answer = instance.send("POST", PATH, token, body, headers)
     answered = json.loads(answer) if status == 200 else {}
     if "result" not in answered or "error" in answered or answered["result"].get("isError"):
         raise Failed(f"{body['method']} was answered with {status}: {answer.decode(errors='replace')[:300]}")

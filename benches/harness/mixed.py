@@ -6,7 +6,8 @@ import subprocess
 import threading
 import time
 
-from .instance import Failed
+from tools.settings import Failed
+
 from .load import cpu_times, resident_mib, run_wrk
 from .operations import REFUSED
 from .quiet import disturbances
@@ -76,7 +77,7 @@ def mix(instance, tenant, seconds, steady):
     tenant.write_data(data, readers, session=tenant.sessions(readers), snapshot=tenant.etags("/v1/snapshot", readers))
     look_at_machine(instance, data, steady)
     memory, over = [], threading.Event()
-    watch = threading.Thread(target=watch_memory, args=(instance.service.pid, memory, over))
+    watch = threading.Thread(target=watch_memory, args=(instance.process.pid, memory, over))
     watch.start()
     before, began = cpu_times(instance), time.monotonic()
     done = subprocess.run(["wrk", f"-t{CONNECTIONS}", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "-s",
@@ -94,7 +95,7 @@ def mix(instance, tenant, seconds, steady):
     if refused > MOST_REFUSED or int(broken[1]):
         example = re.search(r"^REFUSED (.*)$", done.stdout, re.M)
         raise Failed(f"{refused:.1%} of the mixed traffic was refused, {broken[1]} requests broke off: {example and example[1]}")
-    now, peak = resident_mib(instance.service.pid)
+    now, peak = resident_mib(instance.process.pid)
     busy = {part: (after[part] - before[part]) / took for part in before if before[part] is not None}
     return {"kinds": kinds, "refused": refused, "rss_mib": now, "peak_mib": peak, "rss_by_second": memory, "drift": drift(memory),
             "cores": busy, "catalogues": stats(instance)["catalogues"]}
@@ -116,7 +117,7 @@ def watch_memory(pid, memory, over):
 def stats(instance):
     """The counters of the service's process."""
     operator = instance.knowhow("token", "--operator", "--user", "bench")
-    status, _, body = instance.ask("GET", "/v1/admin/stats", operator)
+    status, _, body = instance.send("GET", "/v1/admin/stats", operator)
     if status != 200:
         raise Failed(f"/v1/admin/stats was answered with {status}")
     return json.loads(body)

@@ -6,7 +6,9 @@ import statistics
 import threading
 import time
 
-from .instance import Failed, ask
+from tools.caller import send
+from tools.settings import Failed
+
 from .seed import GROWTH_FIRST
 from .statements import SQL
 
@@ -96,7 +98,7 @@ class Reading:
             path = dice.choices(["/v1/skills", f"/v1/skills/{skill}", f"/v1/skills/{skill}/SKILL.md", "/v1/snapshot"],
                                 [40, 20, 20, 20])[0]
             try:
-                status = ask(connection, "GET", path, dice.choice(self.tokens))[0]
+                status = send(connection, "GET", path, dice.choice(self.tokens))[0]
             except OSError:
                 status = 0
                 connection.close()

@@ -8,10 +8,13 @@ import threading
 import time
 import zipfile
 
-from .instance import Failed, ask
+from tools.caller import send
+from tools.settings import Failed
+from tools.waiting import until
+
 from .quiet import disturbances
 from .samples import Samples
-from .seed import BODY_BYTES, Tenant, patiently
+from .seed import BODY_BYTES, Tenant
 from .table import heading, surroundings
 
 # As `knowhow import` sends them: 400 files in a request.
@@ -57,7 +60,7 @@ def saving(instance, options, say):
         # A few of the real texts wait for a review: no skills yet, and without a vector.
         imported = int(instance.psql(f"select count(*) from skills where tenant_id = '{importer.id}'"))
         vectors = f"select count(*) from skill_embeddings where tenant_id = '{importer.id}'"
-        patiently(lambda: broken or int(instance.psql(vectors)) == imported, "the import got no vectors", 600)
+        until("the vectors of the import", lambda: broken or int(instance.psql(vectors)) == imported, 600)
         done = time.monotonic() - began
     finally:
         over.set()
@@ -66,7 +69,7 @@ def saving(instance, options, say):
         raise Failed(broken[0])
     saved = f"select count(*) from skills where tenant_id = '{persons.id}'"
     took = TOOK.format(tenant=persons.id)
-    patiently(lambda: instance.psql(f"select count(*) from ({took}) t") == instance.psql(saved), "a save got no vector")
+    until("the vectors of saves", lambda: instance.psql(f"select count(*) from ({took}) t") == instance.psql(saved))
     took = sorted(float(line) for line in instance.psql(took).splitlines())
     cuts = statistics.quantiles(took, n=100)
     revision = int(instance.psql(f"select max(revision) from user_catalogs where tenant_id = '{importer.id}'"))
@@ -81,7 +84,7 @@ def save_steadily(instance, tenant, over, broken):
     tokens, number, began = [tenant.token(n) for n in range(1, USERS + 1)], 0, time.monotonic()
     while not over.is_set():
         time.sleep(max(0, began + number / PER_SECOND - time.monotonic()))
-        status, _, answer = ask(connection, "POST", "/v1/skills", tokens[number % USERS],
+        status, _, answer = send(connection, "POST", "/v1/skills", tokens[number % USERS],
                                 {"name": f"saved-{number}", **text_of(tenant)})
         # A few of the real texts wait for a review, which is none of this.
         if status not in (201, 202):

@@ -10,8 +10,11 @@ import time
 from pathlib import Path
 from urllib.parse import quote_plus
 
+from tools.caller import send
+from tools.settings import Failed
+from tools.waiting import until
+
 from . import mcp
-from .instance import Failed, ask
 from .operations import REFUSED
 from .statements import SQL
 
@@ -84,14 +87,14 @@ class Tenant:
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
         token, etags = self.token(user), []
         for skill, text in texts:
-            status, _, answer = ask(connection, "POST", "/v1/skills", token, {"name": skill["name"], **text})
+            status, _, answer = send(connection, "POST", "/v1/skills", token, {"name": skill["name"], **text})
             if status != 201:
                 raise Failed(f"seeding through REST was answered with {status}: {answer.decode()[:300]}")
-            etags.append(ask(connection, "GET", f"/v1/skills/{skill['name']}/SKILL.md", token)[1]["ETag"])
+            etags.append(send(connection, "GET", f"/v1/skills/{skill['name']}/SKILL.md", token)[1]["ETag"])
         connection.close()
         if self.instance.embeds:
             count = f"select count(*) from skill_embeddings where user_id = bench.user_id({user})"
-            patiently(lambda: int(self.instance.psql(count)) == len(etags), "the skills of a user got no vectors")
+            until("the vectors of a user's skills", lambda: int(self.instance.psql(count)) == len(etags))
         return etags
 
     def make_tenant(self, **more):
@@ -101,7 +104,7 @@ class Tenant:
         requests = [("/v1/admin/tenants", {"slug": self.slug, "name": "Benchmark", "settings": settings}),
                     (f"/v1/admin/issuers?tenant={self.slug}", {"iss": self.issuer, "algorithm": "HS256", "secret": self.secret})]
         for path, body in requests:
-            status, _, answer = self.instance.ask("POST", path, operator, body)
+            status, _, answer = self.instance.send("POST", path, operator, body)
             if status != 201:
                 raise Failed(f"{path} was answered with {status}: {answer.decode()[:300]}")
 
@@ -136,7 +139,7 @@ class Tenant:
         """Has the process know the skills of users, as of those who have asked for one before."""
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
         for number in users:
-            status, _, answer = ask(connection, "GET", f"/v1/skills?q={quote_plus(self.messages[0])}&limit=1", self.token(number))
+            status, _, answer = send(connection, "GET", f"/v1/skills?q={quote_plus(self.messages[0])}&limit=1", self.token(number))
             if status != 200:
                 raise Failed(f"a search was answered with {status}: {answer.decode()[:300]}")
         connection.close()
@@ -172,7 +175,7 @@ class Tenant:
     def etags(self, path, readers):
         """The readers' current entity tags; that of the index changes with each load, since it shows counts."""
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
-        etags = [ask(connection, "GET", path, self.token(n))[1]["ETag"] for n in readers]
+        etags = [send(connection, "GET", path, self.token(n))[1]["ETag"] for n in readers]
         connection.close()
         return etags
 
@@ -180,7 +183,7 @@ class Tenant:
         """A new session for each reader, with room for all turns of a round; their ids."""
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
         terms = {"channel": "sms", "max_turns": 1000}
-        opened = [json.loads(ask(connection, "POST", "/v1/sessions", self.token(n), terms)[2])["id"] for n in readers]
+        opened = [json.loads(send(connection, "POST", "/v1/sessions", self.token(n), terms)[2])["id"] for n in readers]
         connection.close()
         return opened
 
@@ -190,15 +193,6 @@ class Tenant:
         self.copy(GROWTH_FIRST + first, GROWTH_FIRST + last, text=0)
         self.instance.psql("vacuum (analyze) skills, skill_usage, users, user_catalogs, skill_resources")
         self.instance.psql("checkpoint")
-
-
-def patiently(is_done, complaint, seconds=120):
-    """Waits for what is done in the background."""
-    until = time.monotonic() + seconds
-    while not is_done():
-        if time.monotonic() > until:
-            raise Failed(complaint)
-        time.sleep(0.5)
 
 
 def encode(part):

@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import time
 
+from tools.settings import Failed
+
 from .check import check
-from .instance import Failed
 from .load import resident_mib, run_pgbench, run_wrk
 from .operations import BY_CREATORS, OPERATIONS, OVER_MCP, REFUSED, rendered_files
 from .quiet import disturbances
@@ -193,7 +194,7 @@ class Suite:
 
     def memory(self):
         """Resident memory of the service."""
-        now, peak = resident_mib(self.instance.service.pid)
+        now, peak = resident_mib(self.instance.process.pid)
         return {"now_mib": now, "peak_mib": peak}
 
 

@@ -9,7 +9,7 @@ import time
 from datetime import datetime, timezone
 from pathlib import Path
 
-from .instance import ROOT
+from tools.settings import ROOT
 
 COLUMNS = ("operation", "measured", "reference", "ratio", "goal", "verdict")
 

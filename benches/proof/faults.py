@@ -8,8 +8,10 @@ import time
 from harness.instance import client_program, on_database, pg_environment
 from harness.saving import import_all
 
-from .proxy import Proxy
-from .stage import CONNECTIONS, patiently, surely
+from tools.proxy import Proxy
+from tools.waiting import until, wait
+
+from .stage import CONNECTIONS
 
 IMPORTED = 200
 SLOW = 60
@@ -88,7 +90,7 @@ class WorkerKilled(Fault):
 
     def settle(self, stage):
         waiting = "select count(*) from graphile_worker._private_jobs where attempts < max_attempts and run_at <= now()"
-        took = patiently(lambda: stage.psql(waiting) == "0", 180, 0.5)
+        took = wait(lambda: stage.psql(waiting) == "0", 180, 0.5)
         dead = stage.psql("select count(*) from graphile_worker._private_jobs where attempts >= max_attempts")
         skills = stage.psql(f"select count(*) from skills where tenant_id = '{self.others.id}'")
         vectors = stage.psql(f"select count(*) from skill_embeddings where tenant_id = '{self.others.id}'")
@@ -103,8 +105,8 @@ class OnTheWay(Fault):
     """Something between the service and Postgres."""
 
     def prepare(self, stage):
-        self.proxy = Proxy(stage.server.memory["port"])
-        stage.login_url = stage.direct.replace(f":{stage.server.memory['port']}/", f":{self.proxy.port}/")
+        self.proxy = Proxy(stage.server.port)
+        stage.login_url = stage.direct.replace(f":{stage.server.port}/", f":{self.proxy.port}/")
         stage.again()
 
     def settle(self, stage):
@@ -154,12 +156,12 @@ class Exhausted(Fault):
         # The service is put out first, or those that it has would serve it well. The last slots are a superuser's: ours.
         stage.psql("alter role knowhow_login connection limit 0; select pg_terminate_backend(pid) from pg_stat_activity "
                    "where usename = 'knowhow_login'")
-        surely("the service to be put out", lambda: stage.connections() == 0, 10)
+        until("the service to be put out", lambda: stage.connections() == 0, 10)
         others = int(stage.psql("select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"))
         free = CONNECTIONS - RESERVED - others
         holding = crowd(stage, script, free)
         taken = "select count(*) from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()"
-        surely("others to hold all connections", lambda: int(stage.psql(taken)) >= free, 20)
+        until("others to hold all connections", lambda: int(stage.psql(taken)) >= free, 20)
         stage.psql("alter role knowhow_login connection limit -1")
         time.sleep(self.seconds)
         holding.kill()

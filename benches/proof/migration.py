@@ -6,10 +6,13 @@ import re
 import subprocess
 import time
 
-from harness.instance import ROOT, Failed, client_program, pg_environment
+from harness.instance import client_program, pg_environment
+
+from tools.settings import ROOT, Failed
+from tools.waiting import until
 
 from .load import percentile
-from .stage import Stage, surely
+from .stage import Stage
 
 GOAL_S, HELD_S, READERS, PER_SECOND = 1.0, 3, 8, 200
 ALTERS = re.compile(r"^alter table (?:only )?(?:public\.)?(\w+)\s+add column", re.M | re.I)
@@ -57,7 +60,7 @@ def migrate_under_load(stage, options, say):
     psql, libraries = client_program("psql")
     holding = subprocess.Popen([psql, "-Xq", "-c", holder], env={**environment, **libraries}, stdout=subprocess.DEVNULL)
     held = f"select count(*) from pg_locks where relation = '{table}'::regclass and mode = 'AccessShareLock'"
-    surely("somebody to hold the table", lambda: int(stage.psql(held)) > 0, 5)
+    until("a session to lock the table", lambda: int(stage.psql(held)) > 0, 5)
     began = time.time()
     stage.knowhow("migrate", DATABASE_URL=stage.owner_url)
     ended = time.time()

@@ -37,7 +37,7 @@ def pin(stage, cores):
     """Holds the service and Postgres to these cores; what they start inherits that."""
     if not cores:
         return
-    for pid in (stage.service.pid, stage.server.pid()):
+    for pid in (stage.process.pid, stage.server.pid()):
         family = [pid, *map(int, open(f"/proc/{pid}/task/{pid}/children").read().split())]
         for one in family:
             for thread in os.listdir(f"/proc/{one}/task"):
@@ -131,7 +131,7 @@ def neighbour(stage, options, say):
 def limit(stage, slug, rate):
     """Sets a tenant's rate, and waits until it holds."""
     operator = stage.knowhow("token", "--operator", "--user", "proof")
-    status, _, answer = stage.ask("PATCH", f"/v1/admin/tenants/{slug}", operator,
+    status, _, answer = stage.send("PATCH", f"/v1/admin/tenants/{slug}", operator,
                                   {"settings": {"starter_skills": False, "requests_per_second": rate, "user_requests_per_second": rate}})
     assert status == 200, answer
     time.sleep(1.5)

@@ -1,11 +1,13 @@
-"""What a user, a request, a job and a process take: the measured part of docs/scaling.md."""
+"""What a user, a request, a job and a process take: the measured part of docs/operators/scaling.md."""
 
 import json
 import time
 
 from harness.load import cpu_times, resident_mib
-from harness.seed import SLUG, Tenant, patiently
+from harness.seed import SLUG, Tenant
 from harness.texts import choose_texts
+
+from tools.waiting import until
 
 from .load import Load, People, furnish, run
 from .stage import Stage
@@ -46,7 +48,7 @@ def disk(stage, options, say):
     say(f"  {users} users are filled")
     vectors = f"select count(*) from skill_embeddings e join tenants t using (tenant_id) where t.slug = '{SLUG}'"
     if stage.model():
-        patiently(lambda: int(stage.psql(vectors)) == users * SKILLS, "the skills got no vectors", 300)
+        until("the vectors of the skills", lambda: int(stage.psql(vectors)) == users * SKILLS, 300)
     stage.kill_worker()
     stage.psql("vacuum full")
     stage.psql("checkpoint")
@@ -86,7 +88,7 @@ def fill(stage, tenant, number):
 
 def answer(stage, *request):
     """That of a request which is taken."""
-    status, _, body = stage.ask(*request)
+    status, _, body = stage.send(*request)
     if status >= 300:
         raise AssertionError(f"{request[:2]}: {status} {body[:300]}")
     return json.loads(body or b"null")
@@ -124,7 +126,7 @@ def jobs(stage, options, say):
     left = "select count(*) from graphile_worker._private_jobs where run_at <= now()"
     queued, began = int(stage.psql(left)), time.monotonic()
     stage.work_on()
-    patiently(lambda: int(stage.psql(left)) == 0, "the jobs were not done", 900)
+    until("the jobs to be done", lambda: int(stage.psql(left)) == 0, 900)
     took = time.monotonic() - began
     say(f"  {queued} jobs for {count} skills in {took:.0f} s")
     return [("one worker, an import", f"{queued:,} jobs in {took:.0f} s: {queued / took:,.0f} jobs a second, {count / took:,.0f} skills' "
@@ -134,6 +136,6 @@ def jobs(stage, options, say):
 
 def memory(stage):
     """Of the service, after all of this."""
-    now, peak = resident_mib(stage.service.pid)
+    now, peak = resident_mib(stage.process.pid)
     return [("memory of the service after this, with the model", f"{now:.0f} MiB, peak {peak:.0f} MiB"),
             ("connections to Postgres of service and worker", f"{stage.connections()}")]

@@ -92,7 +92,7 @@ def restart(stage):
 
 def level(stage):
     """Resident MiB of service and worker, and connections to Postgres."""
-    return {"memory of the service, MiB": resident_mib(stage.service.pid)[0],
+    return {"memory of the service, MiB": resident_mib(stage.process.pid)[0],
             "memory of the worker, MiB": resident_mib(stage.worker.pid)[0],
             "connections to Postgres": stage.connections()}
 

@@ -129,7 +129,7 @@ class User:
                 missing.append(f"{name} of {self.name}: version {version}, found {found and found['version']}")
         for (session, turn), text in self.turns.items():
             found = await self.look(f"/v1/sessions/{session}/turns/{turn}")
-            # A version that it showed has left since, as docs/limits.md says.
+            # A version that it showed has left since, as docs/reference/limits.md says.
             if not (found and found.get("type", "").endswith("answer-gone")) and (not found or found["text"] != text):
                 missing.append(f"turn {turn} of {self.name}")
         return missing

@@ -67,9 +67,8 @@ FLOOR_LOGIT = -1.5  # 0.18: what passes; `FLOOR` in floor.rs
 # The share of the found that the floors of short and of long skills let go, on the libraries that there are goals for.
 LET_GO = {False: (.035, .028), True: (.03, .023)}
 STRICT_ON = (["everyday-8", "everyday-30", "everyday-120", "short-30"], ["random-50", "random-200", "same-50", "same-200"])
-NEAR_SHORT, NEAR_LONG = 3.0, 5.0  # as in search.rs
+NEAR_SHORT, NEAR_LONG = 3.7, 5.3  # as in search.rs
 FOLDS = 3
-
 
 class Setting:
     """The messages of one kind of catalogue; rows are skills, parted by message."""
@@ -130,8 +129,8 @@ class Setting:
         for i in np.flatnonzero(self.p >= FLOOR_LOGIT):
             rows = slice(self.starts[i], self.starts[i] + self.counts[i])
             order = np.argsort(-self.v[rows], kind="stable")[:5]
-            near = NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness[i]
-            order = order[self.v[rows][order] >= self.v[self.best[i]] - near]
+            near = NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness[i] - np.logaddexp(0, -self.p[i])
+            order = order[self.v[rows][order] >= self.v[self.best[i]] - max(near, 0)]
             answered[i] = (~self.starter[rows][order]).any()
             hits += self.asks[i] and self.relevant[rows][order].any()
             turns, names = turns + 1, names + len(order)
@@ -146,17 +145,14 @@ class Setting:
         before = np.add.reduceat(nearest > np.repeat(best, self.counts), self.starts)[self.asks]
         return (before < 1).mean(), (before < 5).mean()
 
-
 def number_of(text):
     """A number that is the same in every run."""
     return int(hashlib.md5(str(text).encode()).hexdigest()[:8], 16)
-
 
 def log_sums(values, starts, counts):
     """The logarithm of the sum of exponentials of each message's rows."""
     most = np.maximum.reduceat(values, starts)
     return most + np.log(np.add.reduceat(np.exp(values - np.repeat(most, counts)), starts))
-
 
 def fit_score(settings, worlds, by_words, penalty=1e-3):
     """Weights by which relevant skills come first."""
@@ -180,7 +176,6 @@ def fit_score(settings, worlds, by_words, penalty=1e-3):
         return total, gradient
 
     return minimize(loss, np.zeros(len(scale)), jac=True, method="L-BFGS-B", options={"maxiter": 400}).x / scale
-
 
 def fit_floor(settings, worlds, features, use, penalty=1e-4):
     """Weights and a constant that tell messages which a skill answers from those that none does."""
@@ -212,10 +207,8 @@ def fit_floor(settings, worlds, features, use, penalty=1e-4):
     slopes = t[:-1] / scale
     return slopes, t[-1] - slopes @ mean
 
-
 def without(worlds, name):
     return {world: names for world, names in worlds.items() if world != name}
-
 
 class Fit:
     """The fit with meaning, or by words alone."""
@@ -274,11 +267,9 @@ class Fit:
             floors = self.shift(self.fit_floors(without(self.short, world), LONG_WORLDS, lambda s: s.fold != fold))
             self.apply(floors, lambda s: s.fold == fold)
 
-
 def figures_of(s):
     first, five = s.found[s.asks].mean(0) if s.asks.any() else (np.nan, np.nan)
     return [*s.plain(), first, five, *s.turn()] if s.asks.any() else [np.nan] * 4 + list(s.turn())
-
 
 def table(fit):
     """The figures of each world, without it in the fit and with it."""
@@ -303,24 +294,21 @@ def table(fit):
             lines.append(f"| {world} | {name} | {a} / {b} | {show(c)}{worse} / {show(d)} | {show(turn)} | {count:.1f} | {show(wrong)} | {inside} |")
     return "\n".join(lines) + "\n", constants
 
-
 def full(features, slopes, base):
     values = dict(zip(features, slopes))
     return [values.get(feature, 0.0) for feature in FLOOR] + [base]
 
-
 def rust(name, kind, members, values):
     lines = "".join(f"    {member}: {value:.4f},\n" for member, value in zip(members, values))
     return f"pub(super) const {name}: {kind} = {kind} {{\n{lines}}};\n"
-
 
 def main():
     folder, target, tables = map(Path, sys.argv[1:4])
     worlds = [RANKED, NEAR_MISSES, LONG_WORLDS]
     names = dict.fromkeys([*(name for world in worlds for names in world.values() for name in names), *HELD_OUT])
     settings = {name: Setting(folder, name) for name in names}
-    out = ["//! Written by benches/recall/fit.py; docs/recall.md says what the figures are. Fit again, do not edit.\n\n"
-           "use super::floor::Floor;\nuse super::score::Fusion;\n"]
+    out = ["//! Written by benches/recall/fit.py; docs/internals/recall-fit.md explains the figures. Fit again, do not edit.\n\n"
+           "use super::weights::{Floor, Fusion};\n"]
     for by_words, label in ((False, "WORDS_AND_MEANING"), (True, "WORDS")):
         fit = Fit(settings, by_words)
         if by_words:
@@ -335,6 +323,5 @@ def main():
         for which, (slopes, base), features in zip(("SHORT", "LONG"), floors, fit.features):
             out.append(rust(f"{label}_{which}", "Floor", [*FLOOR, "base"], full(features, slopes, base)))
     target.write_text("\n".join(out))
-
 
 main()

@@ -11,7 +11,6 @@ from unittest import mock
 import run
 from harness import load, plans
 from harness.compare import compare
-from harness.instance import Failed
 from harness.load import spent
 from harness.mixed import memory_line, refusals
 from harness.operations import BY_NAME
@@ -20,6 +19,8 @@ from harness.report import cost_rows, operation_rows
 from harness.samples import Samples, combined_rate, drift
 from harness.suite import DEADLINE_MS, haste
 from harness.table import markdown_table, write
+
+from tools.settings import Failed
 
 
 def sample(rate, service=0.1, postgres=0.2):
@@ -114,7 +115,7 @@ class QuietTest(unittest.TestCase):
 
         def once(*_):
             answer = next(answers)
-            if isinstance(answer, Exception):
+            if isinstance(answer, load.Refused):
                 raise answer
             return answer
 

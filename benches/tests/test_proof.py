@@ -8,9 +8,10 @@ from types import SimpleNamespace
 from proof.client import NoAnswer
 from proof.load import Lane, Outcome, percentile
 from proof.migration import newest_alter
-from proof.proxy import Proxy
 from proof.soak import judge
 from proof.users import Heard, User
+
+from tools.proxy import Proxy
 
 
 class Answers:

@@ -2,35 +2,27 @@
 """A week of one user's life: a request that comes again becomes a skill, two skills that say the same become one, and a dream is
 taken back. Python's standard library alone; the chat model is played by this script.
 
-With a service of its own, on the database of DATABASE_URL (its owner's, with KNOWHOW_DATABASE_URL and KNOWHOW_SECRET_KEY):
-
-    set -a; . data/pg.env; set +a
-    python3 deploy/examples/dream.py --program target/debug/knowhow --psql "python3 scripts/dev/pg.py psql"
-
-With one that runs, which has to be told of the played model when it starts, and work on jobs:
+It needs a service that knows the played model and works on jobs:
 
     KNOWHOW_CHAT_URL=http://127.0.0.1:8099 KNOWHOW_CHAT_MODEL=played make run
     . data/dev.env; set -a; . data/pg.env; set +a; python3 deploy/examples/dream.py --model-port 8099
 
-Either way the service needs the embeddings model (KNOWHOW_MODEL_DIR, `make run` sets it), and the script needs psql: a service
-takes the time from the machine, so its conversations are moved back by SQL. Ends with 1 where something is not as promised.
+The service needs the embeddings model (KNOWHOW_MODEL_DIR, `make run` sets it), and the script needs psql: a service takes the
+time from the machine, so its conversations are moved back by SQL. Ends with 1 if something is not as promised.
 """
 
 import argparse
 import json
 import os
-import re
 import secrets
 import shlex
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 WEEK = [  # days ago, and what the user said first
     (6, "Please cancel my gym membership for me"),
@@ -194,39 +186,11 @@ def expect(promised, sentence):
         sys.exit(f"error: it was promised that {sentence}")
 
 
-def own_service(program, model_url, work):
-    """Starts a service with a tenant of its own."""
-    def run(*arguments):
-        return subprocess.run([program, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-    run("migrate")
-    tenant = run("tenant", "create", f"dreams-{secrets.token_hex(4)}")
-    key, operator = run("key", "create", "--tenant", tenant), run("token", "--operator", "--tenant", tenant)
-    env = {**os.environ, "KNOWHOW_PORT": "0", "KNOWHOW_LOG_FORMAT": "json",
-           # A week is played in a minute.
-           "KNOWHOW_USER_REQUESTS_PER_SECOND": "0", "KNOWHOW_KEY_REQUESTS_PER_SECOND": "0",
-           "KNOWHOW_CHAT_URL": model_url, "KNOWHOW_CHAT_MODEL": "played"}
-    log = Path(work) / "log"
-    with log.open("w") as output:
-        process = subprocess.Popen([program, "serve", "--with-worker"], env=env, stderr=output)
-
-    def address():
-        if process.poll() is not None:
-            sys.exit(f"error: the service ended:\n{log.read_text()}")
-        return re.search(r'"address":"([^"]+)"', log.read_text())
-
-    try:
-        return process, Service(f"http://{wait('the service', address)[1]}", tenant, key, operator)
-    except BaseException:
-        process.kill()
-        raise
-
-
 def running_service(model_url):
     """The service of the environment, as data/dev.env names it."""
     missing = [name for name in ("KNOWHOW_URL", "KNOWHOW_API_KEY", "KNOWHOW_ADMIN_TOKEN") if name not in os.environ]
     if missing:
-        sys.exit(f"error: {', '.join(missing)}: not set. Start a service and source data/dev.env, or give --program")
+        sys.exit(f"error: {', '.join(missing)}: not set. Start a service and source data/dev.env")
     service = Service(os.environ["KNOWHOW_URL"], "demo", os.environ["KNOWHOW_API_KEY"], os.environ["KNOWHOW_ADMIN_TOKEN"])
     if not service.ask("GET", "/v1/learning")["has_model"]:
         sys.exit(f"error: the service has no chat model; start it with KNOWHOW_CHAT_URL={model_url} KNOWHOW_CHAT_MODEL=played")
@@ -266,9 +230,8 @@ def live(service, psql):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", help="knowhow: starts a service of its own")
     parser.add_argument("--psql", default="psql", help="the command psql")
-    parser.add_argument("--model-port", type=int, default=0, help="where the played model listens; any free port by default")
+    parser.add_argument("--model-port", type=int, required=True, help="port of the played model")
     options = parser.parse_args()
     if "DATABASE_URL" not in os.environ:
         sys.exit("error: DATABASE_URL is not set: the owner's, of the service's database")
@@ -279,16 +242,7 @@ def main():
 
     model = ThreadingHTTPServer(("127.0.0.1", options.model_port), PlayedModel)
     threading.Thread(target=model.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{model.server_address[1]}"
-    if not options.program:
-        return live(running_service(url), psql)
-    with tempfile.TemporaryDirectory() as work:
-        process, service = own_service(options.program, url, work)
-        try:
-            live(service, psql)
-        finally:
-            process.terminate()
-            process.wait(30)
+    live(running_service(f"http://127.0.0.1:{options.model_port}"), psql)
 
 
 main()

@@ -12,7 +12,7 @@ OBSERVABILITY = DEPLOY / "observability"
 RULES = sorted((OBSERVABILITY / "rules").glob("*.yaml"))
 DASHBOARDS = sorted((OBSERVABILITY / "dashboards").glob("*.json"))
 # The page that names what the service measures; METRICS_PAGE is another one.
-METRICS = Path(os.environ.get("METRICS_PAGE", ROOT / "docs" / "metrics.md"))
+METRICS = Path(os.environ.get("METRICS_PAGE", ROOT / "docs" / "reference" / "metrics.md"))
 NAME = re.compile(r"\b(?:knowhow|http_server)_[a-z0-9_]+\b")
 
 

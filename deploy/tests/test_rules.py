@@ -7,7 +7,7 @@ import pytest
 import yaml
 from places import OBSERVABILITY, ROOT, alerts, measured, metrics_of, recorded_of, rules
 
-RUNBOOK = ROOT / "docs" / "runbook.md"
+RUNBOOK = ROOT / "docs" / "operators" / "runbook.md"
 
 
 def paragraphs():
@@ -22,7 +22,7 @@ def test_an_alert_says_what_to_do(name):
     assert alert["labels"]["severity"] in ("page", "ticket")
     assert set(alert["annotations"]) == {"summary", "description", "runbook"}
     page, _, anchor = alert["annotations"]["runbook"].partition("#")
-    assert page == "docs/runbook.md" and anchor in paragraphs(), anchor
+    assert page == "docs/operators/runbook.md" and anchor in paragraphs(), anchor
     text = paragraphs()[anchor]
     assert f"`{name}`" in text, f"the paragraph {anchor} does not name {name}"
     assert len(text.split()) > 40, f"the paragraph {anchor} says too little"

@@ -7,7 +7,7 @@ import yaml
 
 from charts import CHART, ROOT, Refused, environment, files, find, render, render_values
 
-SETTINGS = re.findall(r"^\| `(KNOWHOW_[A-Z0-9_]+)` \|", (ROOT / "docs/settings.md").read_text(), re.M)
+SETTINGS = re.findall(r"^\| `(KNOWHOW_[A-Z0-9_]+)` \|", (ROOT / "docs/reference/settings.md").read_text(), re.M)
 SECRET = re.compile(r"_(KEY|SECRET|KEY_PREVIOUS)$|^KNOWHOW_(DATABASE|REPLICA|REDIS)_URL$")
 # Settings with a value of their own: the values that set it, and what the API then has.
 NAMED = {

@@ -24,4 +24,4 @@ echo "helm lint has nothing to say of ${#sets[@]} sets of values"
 # As it is packed, so that no file of it is only a link into the repository.
 "$HELM" package helm/knowhow --destination "$work" >/dev/null 2>&1
 export KNOWHOW_PACKED_CHART=$(echo "$work"/knowhow-*.tgz)
-PYTHONPATH=$root/data/tools/chart/python PYTHONDONTWRITEBYTECODE=1 python3 -m pytest -q -p no:cacheprovider helm/tests
+PYTHONPATH=$root/data/tools/chart/python python3 -m pytest -q -p no:cacheprovider helm/tests

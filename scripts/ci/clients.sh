@@ -6,7 +6,7 @@ set -euo pipefail
 
 scripts/ci/python_tools.sh
 scripts/ci/node_tools.sh
-export PYTHONDONTWRITEBYTECODE=1 PATH=$root/data/tools/node/bin:$PATH
+export PATH=$root/data/tools/node/bin:$PATH
 modules=$root/data/tools/node/node_modules
 cp scripts/ci/clients/* "$KNOWHOW_WORK"
 cd "$KNOWHOW_WORK"

@@ -4,7 +4,6 @@
 set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 
-export PYTHONDONTWRITEBYTECODE=1
 python3 scripts/ci/examples_client.py
 for worker in sms voice; do
     python3 "deploy/examples/${worker}_worker.py" --script "deploy/examples/$worker.tsv" ||

@@ -21,5 +21,5 @@ PROMTOOL=$promtool python3 scripts/ci/metrics.py - <"$KNOWHOW_WORK/metrics"
 "$KNOWHOW_PROGRAM" metrics | sed -n 's/^| `\([a-z_]*\)` | \(counter\|gauge\|histogram\) .*/\1 \2/p' | sort >"$KNOWHOW_WORK/described"
 sed -n 's/^# TYPE //p' "$KNOWHOW_WORK/metrics" | sort >"$KNOWHOW_WORK/served"
 unknown=$(comm -13 "$KNOWHOW_WORK/described" "$KNOWHOW_WORK/served")
-[ -z "$unknown" ] || fail "metrics that docs/metrics.md does not have: $unknown"
+[ -z "$unknown" ] || fail "metrics that docs/reference/metrics.md does not have: $unknown"
 echo "$(wc -l <"$KNOWHOW_WORK/served") metrics are as promtool wants them"

@@ -12,4 +12,4 @@ cd deploy/observability
 "$PROMTOOL" check config --syntax-only prometheus.yaml
 "$PROMTOOL" test rules tests/*.yaml
 cd "$root"
-PYTHONPATH=$root/data/tools/chart/python PYTHONDONTWRITEBYTECODE=1 python3 -m pytest -q -p no:cacheprovider deploy/tests
+PYTHONPATH=$root/data/tools/chart/python python3 -m pytest -q -p no:cacheprovider deploy/tests

@@ -20,7 +20,7 @@ git worktree add --quiet --force --detach "$tree" "$commit"
 trap finish EXIT
 mkdir -p "$programs"
 cp "$(build_beside "$tree" dev)" "$programs/knowhow"
-KNOWHOW_MODEL_DIR=$(python3 scripts/dev/model.py) # the tour asks for what words do not find
+KNOWHOW_MODEL_DIR=$(python3 -m tools.model) # the tour asks for what words do not find
 export KNOWHOW_MODEL_DIR
 KNOWHOW_SERVING_PROGRAM=$programs/knowhow scripts/ci/with_service.sh python3 "$tree/scripts/ci/readme.py"
 echo "the program of $previous serves on this schema"

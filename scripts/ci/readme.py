@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pastes the commands of README.md and docs/tour.md into a shell, one by one, against a served instance (run it through
+"""Pastes the commands of README.md and docs/users/tour.md into a shell, one by one, against a served instance (run it through
 with_service.sh).
 
 Every command must succeed, no request may be refused, and some answers are looked into. Each page is pasted twice: whoever begins
@@ -39,7 +39,7 @@ TOUR = {
 }
 PAGES = [
     ("README.md", ["Five commands"], README),
-    ("docs/tour.md", ["Skills", "The right skill at the right moment"], TOUR),
+    ("docs/users/tour.md", ["Skills", "The right skill at the right moment"], TOUR),
 ]
 
 

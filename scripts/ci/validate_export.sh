@@ -1,14 +1,10 @@
 #!/bin/bash
 # Imports the sample skills, exports them strictly and validates each with the specification's own validator.
-# Run it through with_service.sh. The samples: SAMPLE_SKILLS, or a corpus folder beside the checkout; else it is skipped.
+# Run it through with_service.sh.
 set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 
-samples=${SAMPLE_SKILLS:-$(find "$root"/../*/corpus -maxdepth 1 -name sample-skills.tar.zst 2>/dev/null | head -n 1 || true)}
-if [ ! -f "$samples" ]; then
-    echo "SKIPPED: no sample-skills.tar.zst beside the checkout, and SAMPLE_SKILLS names none"
-    exit 0
-fi
+samples=$(python3 -m tools.corpus)/sample-skills.tar.zst
 scripts/ci/python_tools.sh
 export PYTHONPATH=$root/data/tools/python
 python3 scripts/ci/skills.py unpack "$samples" "$KNOWHOW_WORK/in"
@@ -17,4 +13,4 @@ python3 scripts/ci/skills.py unpack "$samples" "$KNOWHOW_WORK/in"
     tail -n 20 "$KNOWHOW_WORK/import.log"
 "$KNOWHOW_PROGRAM" export --strict --output "$KNOWHOW_WORK/out.zip" --url "$KNOWHOW_URL" --token "$KNOWHOW_TOKEN"
 python3 scripts/ci/skills.py unpack "$KNOWHOW_WORK/out.zip" "$KNOWHOW_WORK/out"
-python3 scripts/ci/skills.py validate "$KNOWHOW_WORK/out" --at-least 200
+python3 scripts/ci/skills.py validate "$KNOWHOW_WORK/out" --at-least $(($(find "$KNOWHOW_WORK/in" -name SKILL.md | wc -l) * 2 / 3))

@@ -31,7 +31,7 @@ build_base() { # commit
 check_tools
 need wrk "makes the HTTP load" "apt-get install -y wrk"
 start_database
-KNOWHOW_MODEL_DIR=${KNOWHOW_MODEL_DIR:-$(python3 scripts/dev/model.py)} ||
+KNOWHOW_MODEL_DIR=${KNOWHOW_MODEL_DIR:-$(python3 -m tools.model)} ||
     echo "without the embeddings model: turns are measured by words only" >&2
 export KNOWHOW_MODEL_DIR
 base=$(base_of "$@")
@@ -40,5 +40,4 @@ if [ -n "$base" ]; then
     base_program=$(build_base "$base")
     set -- "$@" --base-program "$base_program"
 fi
-cargo build --quiet --release --bin knowhow
-exec python3 benches/run.py --program "$(target_folder)/release/knowhow" "$@"
+exec python3 benches/run.py --program "$(built_program release)" "$@"

@@ -4,9 +4,13 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 
 need_corpus
+if [ "${sample:-}" ]; then
+    echo "skipped: the labelled pairs of skills are not in the sample of this repository (RECALL_CORPUS names another corpus)"
+    exit 0
+fi
 need cargo "builds the benchmark" "curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y"
 model=${KNOWHOW_MODEL_DIR:-}
-[ -n "$model" ] || model=$(python3 scripts/dev/model.py) || model=
+[ -n "$model" ] || model=$(python3 -m tools.model) || model=
 [ -n "$model" ] || fail "nothing is measured without the embeddings model (KNOWHOW_MODEL_DIR)"
 mkdir -p data
 cargo build --quiet --release -p knowhow-bench-recall

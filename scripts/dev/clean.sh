@@ -18,4 +18,4 @@ if [ "${YES:-}" != 1 ]; then
     esac
 fi
 scripts/dev/stop.sh
-python3 scripts/dev/pg.py clean
+python3 -m tools.pg clean

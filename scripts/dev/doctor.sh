@@ -4,8 +4,8 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 
 [ -f data/pg.env ] || fail "nothing is set up here yet; begin with: make run"
-program=$(built_program "${RUN_PROFILE:-quick}")
-[ -x "$program" ] || fail "$program is not built yet; begin with: make run"
+[ -f data/dev.env ] || fail "make run has not served here yet"
+program=$(. ./data/dev.env && command -v knowhow) || fail "the program is gone; begin with: make run"
 set -a
 . ./data/pg.env
 set +a

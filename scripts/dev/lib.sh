@@ -1,8 +1,9 @@
-# Shared by the scripts here (sourced, not run): the checkout's root, tools by name, data/pg.env, small probes.
+# Shared by the scripts here (sourced, not run): the checkout's root, tools by name, data/pg.env. Python programs find the package `tools`.
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 1
 [ -d "${HOME:-/nonexistent}/.cargo/bin" ] && PATH=$PATH:$HOME/.cargo/bin
+export PYTHONPATH=$root PYTHONDONTWRITEBYTECODE=1
 
 fail() {
     echo "error: $*" >&2
@@ -39,38 +40,21 @@ build_beside() { # checkout, profile
     # The crates of both have the same names there, and cargo compares times of files alone: those here must look changed, or they
     # would not be built again.
     find "$root/services" -name '*.rs' -exec touch {} +
-    built_program "$2"
+    [ "$2" = dev ] && echo "$built/debug/knowhow" || echo "$built/$2/knowhow"
 }
 
 # Starts the embedded server (or takes DATABASE_URL) and reads data/pg.env into this shell.
 start_database() {
-    python3 scripts/dev/pg.py start || exit 1
+    python3 -m tools.pg start || exit 1
     set -a
     . ./data/pg.env
     set +a
 }
 
-need_corpus() { # sets $corpus, or ends the script where there is none: it is no part of this repository
-    corpus=${RECALL_CORPUS:-$root/../shared/corpus}
-    [ -f "$corpus/skills.jsonl.zst" ] && return
-    echo "skipped: there are no skills and messages at $corpus (RECALL_CORPUS names another folder)"
-    exit 0
-}
-
-# Runs a program of scripts/ci that makes servers of its own beside the embedded one, with the service built; not beside a given
-# DATABASE_URL, which names a server that is somebody's.
-exec_beside_own_servers() { # its path
-    check_tools
-    start_database
-    if [ "$DATABASE_URL" = "$TEST_DATABASE_URL" ]; then
-        echo "skipped: servers are made of the embedded one, and DATABASE_URL names another"
-        exit 0
-    fi
-    cargo build --quiet --bin knowhow
-    export PYTHONDONTWRITEBYTECODE=1 NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PYTHONPATH=$root/scripts/dev:$root/scripts/ci/restore
-    unset TEST_DATABASE_URL KNOWHOW_LOGIN_PASSWORD PORT KNOWHOW_PG_PORT
-    unset KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
-    exec python3 "$1" "$(target_folder)/debug/knowhow"
+need_corpus() { # sets $corpus, and $sample if it is the sample of this repository
+    corpus=$(python3 -m tools.corpus)
+    [ -f "$corpus/skills.jsonl.zst" ] || fail "there are no skills and messages at $corpus (RECALL_CORPUS)"
+    [ "$corpus" != "$root/corpus" ] || sample=yes
 }
 
 target_folder() {
@@ -78,64 +62,17 @@ target_folder() {
         python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])'
 }
 
-built_program() { # of a profile of Cargo
-    case $1 in
-        dev) echo "$(target_folder)/debug/knowhow" ;;
-        *) echo "$(target_folder)/$1/knowhow" ;;
-    esac
+# Builds the program, or takes the one that $PROGRAM names; prints its path.
+built_program() { # profile of Cargo
+    python3 -c 'import sys; from tools.build import test_program; print(test_program(sys.argv[1]))' "$1"
 }
 
-command_line() { # of a pid; nothing for a process that is gone
-    if [ -d /proc/self ]; then
-        tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" || true
-    else
-        ps -o command= -p "$1" 2>/dev/null || true
-    fi
-}
-
-is_ours() { # whether the pid in a file is a service this checkout serves
-    [ -f "$1" ] || return 1
-    case $(command_line "$(cat "$1")") in
-        *"/knowhow serve "*) return 0 ;;
-        *) return 1 ;;
-    esac
-}
-
-http_status() { # of a URL; 000 where nobody answers
-    python3 - "$1" <<'PY'
-import sys, urllib.error, urllib.request
-opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-try:
-    print(opener.open(sys.argv[1], timeout=5).status)
-except urllib.error.HTTPError as error:
-    print(error.code)
-except Exception:
-    print("000")
-PY
-}
-
-port_is_free() {
-    python3 - "$1" <<'PY'
-import socket, sys
-with socket.socket() as probe:
-    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        probe.bind(("127.0.0.1", int(sys.argv[1])))
-    except OSError:
-        sys.exit(1)
-PY
+http_status() { # of a URL; 000 if there is no answer
+    curl --silent --noproxy '*' --max-time 5 --output /dev/null --write-out '%{http_code}' "$1" || true
 }
 
 free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-at_port() { # a URL, with another port of 127.0.0.1
-    python3 - "$1" "$2" <<'PY'
-import sys, urllib.parse
-url = urllib.parse.urlsplit(sys.argv[1])
-print(url._replace(netloc=f"{url.netloc.rpartition('@')[0]}@127.0.0.1:{sys.argv[2]}").geturl())
-PY
+    python3 -c 'from tools.ports import free_port; print(free_port())'
 }
 
 make_venv() { # its folder, the file of its packages; where it is not there as wanted

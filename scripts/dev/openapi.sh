@@ -27,7 +27,7 @@ document openapi/openapi.json
 document openapi/mcp-tools.json --mcp
 
 # Names that no skill may have: the fixed segments below /v1/skills/.
-reserved=services/domain/src/name/reserved.rs
+reserved=services/domain/src/skills/name/reserved.rs
 fresh=data/reserved.rs
 python3 scripts/dev/reserved_names.py openapi/openapi.json >"$fresh"
 if [ "$check" ]; then

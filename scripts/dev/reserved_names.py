@@ -1,4 +1,4 @@
-"""Prints services/domain/src/name/reserved.rs from the routes of openapi.json."""
+"""Prints services/domain/src/skills/name/reserved.rs from the routes of openapi.json."""
 
 import json
 import sys

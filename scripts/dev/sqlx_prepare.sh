@@ -10,7 +10,7 @@ check_tools
 start_database
 if [ "$DATABASE_URL" != "$TEST_DATABASE_URL" ]; then
     # A scratch database: the service that could migrate it does not compile while a query's description is missing.
-    psql="python3 scripts/dev/pg.py psql -Xq -v ON_ERROR_STOP=1"
+    psql="python3 -m tools.pg psql -Xq -v ON_ERROR_STOP=1"
     export PGOPTIONS="-c client_min_messages=warning"
     $psql -c "drop database if exists knowhow_sqlx with (force)" \
         -c "create database knowhow_sqlx"

@@ -5,8 +5,8 @@ set -eu
 
 check_tools
 start_database
-KNOWHOW_TEST_MODEL_DIR=${KNOWHOW_TEST_MODEL_DIR:-$(python3 scripts/dev/model.py)}
-KNOWHOW_TEST_REDIS=${KNOWHOW_TEST_REDIS:-$(python3 scripts/dev/redis_server.py)}
+KNOWHOW_TEST_MODEL_DIR=${KNOWHOW_TEST_MODEL_DIR:-$(python3 -m tools.model)}
+KNOWHOW_TEST_REDIS=${KNOWHOW_TEST_REDIS:-$(python3 -m tools.redis_server)}
 export KNOWHOW_TEST_MODEL_DIR KNOWHOW_TEST_REDIS
 export DATABASE_URL="$TEST_DATABASE_URL" SQLX_OFFLINE=true
 # Most tests wait most of the time, for a process, a job or a cut line, and leave the cores to others.

@@ -1,4 +1,4 @@
-//! The catalogues that a message is tried on, as a user would have them.
+//! Draws the catalogues that messages are tried on, like those of a user.
 
 use knowhow_domain::recall::{Catalogue, Examples, SkillText};
 
@@ -7,46 +7,48 @@ use crate::dream::rank;
 use crate::random::Random;
 use crate::vectors::Vectors;
 
-/// Which messages, to which skills.
+/// The messages that are tried, and the skills that they ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
-    /// Messages to coding agents with long skills.
+    /// Messages to coding agents, with long skills.
     Coding,
-    /// What people say every day, to short skills and the starters.
+    /// Everyday messages, with short skills and the starters.
     Everyday,
-    /// A set, by its place.
+    /// A data set, by its index in `Corpus::sets`.
     Set(usize),
 }
 
-/// How catalogues are drawn.
+/// The rules for drawing catalogues.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawing {
     pub world: World,
-    /// Others come from the same source as the message first: near neighbours.
+    /// True if the irrelevant skills come from the message's repository first, so that they resemble the relevant
+    /// ones.
     pub same_source: bool,
-    /// Skills, the starters of an everyday catalogue aside.
+    /// Number of skills, not counting the starters of an everyday catalogue.
     pub size: usize,
-    /// Characters of bodies that are kept.
+    /// Maximum characters of each body; the rest is cut.
     pub body_chars: usize,
-    /// Examples of each skill, of everyday ones.
+    /// Number of examples for each everyday skill.
     pub examples: usize,
-    /// Whether the catalogue has the starter skills too.
+    /// True if the starter skills are added to the catalogue.
     pub starters: bool,
     /// Whether the catalogue has only half of a set's skills. Messages that ask for the other half are near misses.
     pub halved: bool,
 }
 
-/// A catalogue with what it was built from.
+/// A catalogue and the skills that it was built from.
 pub struct Drawn {
-    /// Skills of the corpus, in the order of the catalogue.
+    /// Indexes of the skills in the corpus, in the order of the catalogue.
     places: Vec<usize>,
     pub catalogue: Catalogue,
     pub examples: Examples,
 }
 
-/// Catalogues of more skills than this are shared by many messages: to build one takes seconds.
+/// Maximum skills of a catalogue that is built for one message. Larger catalogues are shared by several messages,
+/// because building one takes seconds.
 const OWN: usize = 250;
-/// Messages that share a catalogue are so many for each of its skills.
+/// Skills of a shared catalogue for each message that shares it: five skills for one message.
 const SHARED: usize = 5;
 
 impl Corpus {
@@ -60,7 +62,7 @@ impl Corpus {
 }
 
 impl Drawing {
-    /// Messages, by their place, in groups that share a catalogue.
+    /// Returns the indexes of all messages, in groups that share a catalogue.
     pub fn groups(&self, corpus: &Corpus) -> Vec<Vec<usize>> {
         let messages = corpus.messages(self.world);
         let all: Vec<usize> = (0..messages.len()).collect();
@@ -69,11 +71,12 @@ impl Drawing {
         all.chunks(group).map(<[usize]>::to_vec).collect()
     }
 
-    /// Draws a catalogue for some messages: the relevant skills, then others until there are `size`.
+    /// Draws a catalogue for a group of messages: the relevant skills, then irrelevant ones until there are `size`.
     ///
-    /// The generator is `SplitMix64`, seeded with the first 8 bytes (little endian) of SHA-256 of the first message's id.
-    /// The others come from a partial Fisher-Yates shuffle of all that are not relevant, in the order of the file: first
-    /// from the near ones (of the message's own repository, with `same_source`; the everyday ones), then from the rest.
+    /// The generator is `SplitMix64`, seeded with the first 8 bytes (little endian) of the SHA-256 of the first
+    /// message's id. The irrelevant skills come from a partial Fisher-Yates shuffle in the order of the file. Near
+    /// skills come first: with `same_source` those of the message's repository, in an everyday catalogue the everyday
+    /// ones. The rest follows.
     pub fn draw(&self, corpus: &Corpus, messages: &[usize]) -> Vec<usize> {
         let all = corpus.messages(self.world);
         if let World::Set(set) = self.world {
@@ -104,7 +107,8 @@ impl Drawing {
         drawn
     }
 
-    /// Draws a catalogue of a set for a message: all its skills, or the relevant ones and others until there are `size`.
+    /// Draws a catalogue of a set for a message: all skills of the set, or the relevant ones and others until there
+    /// are `size`.
     fn draw_of_set(&self, corpus: &Corpus, set: usize, message: &Message) -> Vec<usize> {
         let pool = message.only.as_ref().unwrap_or(&corpus.sets[set].library);
         let pool =
@@ -123,7 +127,7 @@ impl Drawing {
         drawn
     }
 
-    /// What recall reads of each skill.
+    /// Returns the texts and vectors of each skill that recall reads.
     pub fn texts<'a>(&self, corpus: &'a Corpus, places: &[usize], vectors: Option<&'a Vectors>) -> Vec<SkillText<'a>> {
         let text = |place: &usize| {
             let skill = &corpus.skills[*place];
@@ -158,17 +162,17 @@ impl Drawing {
 }
 
 impl Drawn {
-    /// Skills of the corpus, in the order of the catalogue.
+    /// Returns the indexes of the skills in the corpus, in the order of the catalogue.
     pub fn places(&self) -> &[usize] {
         &self.places
     }
 
-    /// Places in the catalogue of the skills that answer a message.
+    /// Returns the positions in the catalogue of the skills that are relevant to a message.
     pub fn relevant(&self, message: &Message) -> Vec<usize> {
         (0..self.places.len()).filter(|at| message.relevant.contains(&self.places[*at])).collect()
     }
 
-    /// Whether a skill is one of the starters, which count neither as hit nor as answer.
+    /// Returns whether a skill is a starter. Starters count neither as a hit nor as an answer.
     pub fn is_starter(&self, corpus: &Corpus, skill: usize) -> bool {
         (corpus.starters_at..corpus.sets_at).contains(&self.places[skill])
     }

@@ -1,5 +1,5 @@
-//! Real skills and the messages that they answer, of two worlds: long skills with messages to coding agents, and short
-//! skills with what people say to a voice or SMS worker.
+//! Real skills and messages that ask for them: long skills with messages to coding agents, and short skills with
+//! everyday messages to a voice or SMS assistant.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,41 +15,42 @@ use crate::sets::{self, Set};
 
 /// A skill as its author wrote it.
 pub struct Skill {
-    /// In the corpus; none for everyday skills and starters.
+    /// Id in the corpus; empty for everyday skills and starters.
     pub id: String,
     pub name: String,
     pub description: String,
     pub triggers: Vec<String>,
     pub body: String,
-    /// The repository it comes from; none for everyday skills and starters.
+    /// Repository of the skill; empty for everyday skills and starters.
     pub source: String,
-    /// Messages after which it was used.
+    /// Messages after which the skill was used.
     pub uses: Vec<String>,
 }
 
-/// A message, and the places of the skills that answer it: none for a message that asks for no skill.
+/// A message and the indexes of its relevant skills; the list is empty if the message asks for no skill.
 pub struct Message {
     pub id: String,
     pub text: String,
     pub relevant: Vec<usize>,
     pub kind: String,
     pub source: String,
-    /// The skills that it stands beside, where these are not all of its set.
+    /// Indexes of the skills in the message's catalogue; `None` if it has all skills of the set.
     pub only: Option<Vec<usize>>,
 }
 
 pub struct Corpus {
-    /// Long skills, then everyday ones, then the starters that every user has, then those of sets.
+    /// The long skills, the everyday skills, the starters that every user has, and the skills of sets, in this order.
     pub skills: Vec<Skill>,
-    /// The places in `skills` of the first everyday skill, the first starter, and the first skill of a set.
+    /// Index in `skills` of the first everyday skill. The next two fields are the indexes of the first starter and of
+    /// the first skill of a set.
     pub everyday_at: usize,
     pub starters_at: usize,
     pub sets_at: usize,
-    /// Messages to coding agents: those that skills answer, then those that none does.
+    /// Messages to coding agents. Messages with a relevant skill come first.
     pub coding: Vec<Message>,
-    /// What people say every day, likewise.
+    /// Everyday messages. Messages with a relevant skill come first.
     pub everyday: Vec<Message>,
-    /// Other libraries with messages to them.
+    /// Other libraries with their messages.
     pub sets: Vec<Set>,
 }
 
@@ -94,7 +95,7 @@ struct Use {
 }
 
 impl Corpus {
-    /// Reads both worlds from a folder, and the starters from this repository's.
+    /// Reads the corpus from `folder`, and the starter skills from `starters`.
     pub fn read(folder: &Path, starters: &Path) -> Result<Self> {
         let packed = fs::read(folder.join("skills.jsonl.zst")).with_context(|| folder.display().to_string())?;
         let mut text = String::new();

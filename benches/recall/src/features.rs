@@ -1,4 +1,5 @@
-//! What the weights are fitted on: the signals of each skill for each message, as rows of numbers (`fit.py` reads them).
+//! Writes the data for fitting the weights of recall: the signals of each skill for each message, as rows of numbers.
+//! `fit.py` reads them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,10 +16,10 @@ use crate::measure::{Basis, ask};
 use crate::settings::{Way, list_of_set};
 use crate::vectors::Vectors;
 
-/// Rows that are kept of a large catalogue: the best of each signal.
+/// Number of best skills by each signal that are written for a large catalogue.
 const BEST: usize = 60;
 
-/// What is fitted on and shown by `fit.py`, which knows them by these names: size, characters of bodies, examples.
+/// Settings that `fit.py` uses by these names: size of the catalogue, characters of bodies, examples for each skill.
 const SETTINGS: [(&str, World, usize, usize, usize); 10] = [
     ("everyday-1", World::Everyday, 1, ALL, 0),
     ("everyday-8", World::Everyday, 8, ALL, 0),
@@ -103,7 +104,7 @@ fn of_group(basis: Basis<'_>, group: &[usize]) -> (Vec<f32>, Vec<Value>) {
 fn of_message(basis: Basis<'_>, drawn: &Drawn, at: usize) -> (Vec<f32>, Value) {
     let Basis { corpus, drawing, .. } = basis;
     let message = &corpus.messages(drawing.world)[at];
-    // As many examples as were drawn; none are as good as no list of them.
+    // `Way::Examples` uses all drawn examples. Without drawn examples, it searches like `Way::Meaning`.
     let query = ask(basis, drawn, at, Way::Examples);
     let evidence = gather(&drawn.catalogue, &query);
     let relevant = drawn.relevant(message);
@@ -125,7 +126,7 @@ fn of_message(basis: Basis<'_>, drawn: &Drawn, at: usize) -> (Vec<f32>, Value) {
     (rows, case)
 }
 
-/// The relevant skills, and the best of each signal.
+/// Returns the relevant skills and the best skills by each signal.
 fn keep(signals: &[Signals], relevant: &[usize]) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..signals.len()).collect();
     if signals.len() <= 4 * BEST {

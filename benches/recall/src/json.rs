@@ -1,4 +1,4 @@
-//! The figures as JSON.
+//! Writes the figures as JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ fn cost_json(cost: &Cost) -> Value {
     })
 }
 
-/// To four digits after the point.
+/// Rounds a figure to four decimal places.
 fn rounded(figure: f64) -> f64 {
     (figure * 1e4).round() / 1e4
 }

@@ -1,6 +1,6 @@
-//! Measures recall on real skills and messages: `make bench-recall`, described in docs/recall.md. With `--features` it
-//! writes what its weights are fitted on instead: `make fit-recall`. With `--dream` it measures what a dream finds before a
-//! model is asked: `make bench-dream`.
+//! Measures recall on real skills and messages with `make bench-recall`; docs/internals/recall-fit.md describes it.
+//! With `--features` (`make fit-recall`) it writes the data for fitting the weights of recall instead. With `--dream`
+//! (`make bench-dream`) it measures the candidates that a dream finds before it asks a model.
 
 mod catalogues;
 mod cores;
@@ -21,12 +21,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use knowhow_encoder::{Encoder, Networks};
 
 use crate::corpus::Corpus;
 use crate::settings::Part;
 use crate::vectors::Vectors;
 
-/// Finds real skills by real messages, and counts how often and how fast.
+/// Searches real skills by real messages, and measures accuracy and time.
 #[derive(Parser)]
 struct Arguments {
     /// Folder of the corpus; its README lists the files.
@@ -35,19 +36,22 @@ struct Arguments {
     /// Folder with the starter skills.
     #[arg(long)]
     starters: PathBuf,
-    /// Folder of the embeddings model; words only where it is absent.
+    /// Folder of the embeddings model; without it, search uses words only.
     #[arg(long)]
     model: Option<PathBuf>,
-    /// File that keeps embeddings between runs.
+    /// Uses the networks for every language.
+    #[arg(long, requires = "model")]
+    every_language: bool,
+    /// File that stores embeddings between runs.
     #[arg(long)]
     cache: PathBuf,
-    /// Where to write the figures as JSON.
+    /// File for the figures as JSON.
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Folder to write the features of skills and messages into, for `fit.py`; nothing is measured then.
+    /// Folder for the features of skills and messages, for `fit.py`; nothing is measured.
     #[arg(long, conflicts_with = "out")]
     features: Option<PathBuf>,
-    /// Labelled pairs of skills: measures the candidates of dreams instead.
+    /// File with labelled pairs of skills; measures the candidates of dreams instead.
     #[arg(long, requires = "model", conflicts_with = "features")]
     dream: Option<PathBuf>,
 }
@@ -56,7 +60,9 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let corpus = Corpus::read(&arguments.corpus, &arguments.starters)?;
     eprintln!("{} skills, {} messages", corpus.skills.len(), corpus.coding.len() + corpus.everyday.len());
-    let vectors = arguments.model.map(|model| vectors::embed(&corpus, &model, &arguments.cache)).transpose()?;
+    let networks = if arguments.every_language { Networks::EveryLanguage } else { Networks::All };
+    let embed = |model: PathBuf| vectors::embed(&corpus, &Encoder::open(&model, networks)?, &arguments.cache);
+    let vectors = arguments.model.map(embed).transpose()?;
     match (&arguments.features, &arguments.dream, &vectors) {
         (Some(folder), ..) => features::write_all(&corpus, vectors.as_ref(), folder),
         (None, Some(pairs), Some(vectors)) => dream::measure_all(&corpus, vectors, pairs, arguments.out.as_deref()),

@@ -1,4 +1,4 @@
-//! Tries every message on its catalogue and counts what comes back.
+//! Searches the catalogue of every message and counts the results.
 
 use std::collections::BTreeMap;
 
@@ -10,72 +10,78 @@ use crate::corpus::{Corpus, Message};
 use crate::settings::{Setting, Way};
 use crate::vectors::Vectors;
 
-/// Hits that a search brings: what the reciprocal rank looks at.
+/// Maximum hits of a search. The reciprocal rank considers all of them.
 const LIMIT: usize = 10;
-/// Skills that a turn names at most.
+/// Maximum skills that a turn shows.
 const SHOWN: usize = 5;
 
-/// How a setting did in each of its ways.
+/// The results of a setting for each way of searching.
 pub struct Outcome {
     pub setting: Setting,
     pub ways: Vec<(Way, Counts)>,
 }
 
-/// How one way of searching did.
+/// The results of one way of searching.
 #[derive(Default)]
 pub struct Counts {
     pub all: Tally,
     pub by_kind: BTreeMap<String, Tally>,
-    /// Of each kind of messages that no skill answers, how many there are and how many were answered in a turn.
+    /// For each kind of message without a relevant skill: the number of messages, and the number that a turn
+    /// answered.
     pub negatives: BTreeMap<String, [usize; 2]>,
-    /// Turns that name skills for such messages, and the names.
+    /// Number of turns that show skills for such messages. `wrong_names` is the number of these skills.
     wrong_turns: usize,
     wrong_names: usize,
 }
 
-/// Counts of messages that skills answer; one counts as found where any of its skills is.
+/// Counts for messages with relevant skills. A message counts as found if any of its relevant skills is found.
 #[derive(Default, Clone, Copy)]
 pub struct Tally {
     pub messages: usize,
     first: usize,
     in_five: usize,
     reciprocal: f64,
-    /// Likewise by the nearest text alone.
+    /// Number of messages found at rank 1 by the nearest text alone. `plain_five` counts those found in the first
+    /// five.
     plain_first: usize,
     plain_five: usize,
-    /// Of those found among the first five, how many a turn shows; of all, how many.
+    /// Number of messages that are found in the first five and for which the turn shows a relevant skill. `in_turn`
+    /// counts all messages for which the turn shows one.
     kept: usize,
     in_turn: usize,
-    /// Turns that name skills, and the names.
+    /// Number of turns that show skills. `names` is the number of these skills.
     turns: usize,
     names: usize,
-    /// Messages with several relevant skills; relevant skills of all messages, and how many of these turns show.
+    /// Number of messages with several relevant skills. `relevant` counts the relevant skills of all messages, and
+    /// `relevant_shown` those that turns show.
     pub several: usize,
     relevant: usize,
     relevant_shown: usize,
 }
 
-/// What came back for one message.
+/// The result for one message.
 struct Trial {
     message: usize,
     relevant: usize,
-    /// Where the first relevant skill stands, from 1.
+    /// Rank of the first relevant skill, from 1.
     rank: Option<u8>,
-    /// The number of irrelevant skills whose description or an example is nearer to the message than those of every relevant skill.
+    /// Number of irrelevant skills with a description or example that is nearer to the message than those of every
+    /// relevant skill.
     nearer: usize,
-    /// Skills that a turn names, how many of these are relevant, and whether any is the user's own.
+    /// Number of skills that a turn shows. `right` counts the relevant ones, and `answered` is whether any is not a
+    /// starter.
     names: usize,
     right: usize,
     answered: bool,
 }
 
-/// What messages are tried on.
+/// The input of a measurement.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
     pub corpus: &'a Corpus,
-    /// How catalogues are drawn of the corpus.
+    /// The rules for drawing catalogues from the corpus.
     pub drawing: &'a Drawing,
-    /// Those of the corpus; `None` where search goes by words alone.
+    /// Vectors of the corpus; `None` if search uses words alone.
     pub vectors: Option<&'a Vectors>,
 }
 
@@ -96,7 +102,7 @@ pub fn run(corpus: &Corpus, setting: &Setting, vectors: Option<&Vectors>) -> Out
     Outcome { setting: setting.clone(), ways: counted }
 }
 
-/// Tries the messages of a catalogue in all ways.
+/// Searches the catalogue of a group for each of its messages, in all ways.
 fn try_group(basis: Basis<'_>, group: &[usize], ways: &[Way]) -> Vec<Vec<Trial>> {
     let Basis { corpus, drawing, vectors } = basis;
     let drawn = drawing.build(corpus, drawing.draw(corpus, group), vectors);
@@ -108,7 +114,7 @@ fn try_group(basis: Basis<'_>, group: &[usize], ways: &[Way]) -> Vec<Vec<Trial>>
     ways.iter().map(|way| group.iter().map(|at| try_one(at, *way)).collect()).collect()
 }
 
-/// What a turn would ask, but for the names in the message.
+/// Returns the query of a turn, except for the names in the message.
 pub fn ask<'a>(basis: Basis<'a>, drawn: &'a Drawn, at: usize, way: Way) -> Query<'a> {
     let Basis { corpus, drawing, vectors } = basis;
     let vectors = vectors.filter(|_| way != Way::Words);
@@ -141,7 +147,8 @@ impl Trial {
     }
 }
 
-/// Counts the skills whose description or an example is nearer to the message than those of every relevant skill.
+/// Counts the irrelevant skills with a description or example that is nearer to the message than those of every
+/// relevant skill.
 fn count_nearer(basis: Basis<'_>, drawn: &Drawn, at: usize, way: Way) -> usize {
     let Basis { drawing, vectors, .. } = basis;
     let Some(vectors) = vectors else { return usize::MAX };
@@ -172,12 +179,13 @@ impl Counts {
         }
     }
 
-    /// Skills that a turn names for a message that asks for none, where it names any.
+    /// Returns the mean number of skills that a turn shows for a message that asks for none, over the turns that show
+    /// any.
     pub fn wrong_names(&self) -> f64 {
         share(self.wrong_names, self.wrong_turns)
     }
 
-    /// Share of the negatives that a turn answers, mean of their kinds.
+    /// Returns the share of messages without a relevant skill that a turn answers, as the mean over their kinds.
     pub fn answered(&self) -> f64 {
         let shares = self.negatives.values().map(|[messages, answered]| share(*answered, *messages));
         shares.sum::<f64>() / self.negatives.len().max(1) as f64
@@ -210,32 +218,32 @@ impl Tally {
         share(self.in_five, self.messages)
     }
 
-    /// Recall at 1 and at 5 by the nearest text alone.
+    /// Returns recall at 1 and at 5 by the nearest text alone.
     pub fn plain(&self) -> [f64; 2] {
         [share(self.plain_first, self.messages), share(self.plain_five, self.messages)]
     }
 
-    /// The mean reciprocal rank among the first ten.
+    /// Returns the mean reciprocal rank in the first ten hits.
     pub fn reciprocal(&self) -> f64 {
         self.reciprocal / self.messages.max(1) as f64
     }
 
-    /// Share of the messages for which a turn names a relevant skill.
+    /// Returns the share of messages for which a turn shows a relevant skill.
     pub fn turn(&self) -> f64 {
         share(self.in_turn, self.messages)
     }
 
-    /// Share of what search finds among five that a turn shows.
+    /// Returns the share of messages found in the first five for which a turn shows a relevant skill.
     pub fn kept(&self) -> f64 {
         share(self.kept, self.in_five)
     }
 
-    /// Skills that a turn names, where it names any.
+    /// Returns the mean number of skills that a turn shows, over the turns that show any.
     pub fn names(&self) -> f64 {
         share(self.names, self.turns)
     }
 
-    /// Share of all relevant skills that turns show.
+    /// Returns the share of all relevant skills that turns show.
     pub fn shown(&self) -> f64 {
         share(self.relevant_shown, self.relevant)
     }

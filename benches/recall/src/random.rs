@@ -1,12 +1,12 @@
-//! Choices that are the same on every run and machine.
+//! Random choices that are the same on every run and machine.
 
 use sha2::{Digest, Sha256};
 
-/// `SplitMix64` (Steele, Lea and Flood 2014).
+/// The generator `SplitMix64` (Steele, Lea and Flood 2014).
 pub struct Random(u64);
 
 impl Random {
-    /// Seeded with the first 8 bytes (little endian) of SHA-256 of a text.
+    /// Creates a generator with the first 8 bytes (little endian) of the SHA-256 of a text as seed.
     pub fn seeded(id: &str) -> Self {
         let digest = Sha256::digest(id.as_bytes());
         Self(digest.iter().take(8).rev().fold(0, |seed, byte| seed << 8 | u64::from(*byte)))
@@ -20,7 +20,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Some of a pool, by a partial Fisher-Yates shuffle.
+    /// Returns `count` random elements of `pool`, by a partial Fisher-Yates shuffle.
     pub fn choose<T>(&mut self, mut pool: Vec<T>, count: usize) -> Vec<T> {
         let count = count.min(pool.len());
         for at in 0..count {
@@ -31,9 +31,9 @@ impl Random {
         pool
     }
 
-    /// An even choice below a number.
+    /// Returns a uniform random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
-        // The high half of the product.
+        // The high half of the product is uniform below `end`.
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 }

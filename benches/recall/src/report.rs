@@ -1,4 +1,4 @@
-//! The figures, as tables.
+//! Prints the figures as tables.
 
 use crate::measure::{Counts, Outcome, share};
 use crate::settings::{CODING_ANSWERED, CODING_KEPT, Goals, Part, ROUTING, Setting, Way};
@@ -23,7 +23,7 @@ pub fn print(outcomes: &[Outcome], costs: &[Cost]) {
     print_costs(costs);
 }
 
-/// All catalogues beside the simplest method: the nearest text, description or example.
+/// Prints all catalogues, and the simplest method for comparison: the nearest description or example.
 fn print_worlds(outcomes: &[Outcome]) {
     println!("\n## All worlds\n");
     println!(
@@ -97,7 +97,7 @@ fn print_mean(measured: &[Measured<'_>], way: Way) {
     let mean = |of: fn(&Counts) -> f64| {
         measured.iter().map(|(_, counts)| of(counts)).sum::<f64>() / measured.len().max(1) as f64
     };
-    // The goals hold with meaning.
+    // The goals apply only to search with embeddings.
     let judged = way == Way::Meaning;
     println!(
         "| **mean** | | | | | | {} | {:.2} | {} |",
@@ -107,10 +107,10 @@ fn print_mean(measured: &[Measured<'_>], way: Way) {
     );
 }
 
-/// What was reached before, and whether it is still.
+/// Returns the figures of the earlier measurement, and whether they are still reached.
 fn before(counts: &Counts, goals: &Goals) -> String {
     let Some([first, five]) = goals.before else { return String::new() };
-    // The figures of before are rounded.
+    // The earlier figures are rounded to three decimal places.
     let is_kept = |now: f64, before: f64| now >= before - 0.0005;
     let kept = is_kept(counts.all.first(), first) && is_kept(counts.all.five(), five);
     format!("{first:.3}/{five:.3} {}", if kept { "kept" } else { "**lost**" })
@@ -210,7 +210,8 @@ fn at_most(figure: f64, goal: Option<f64>) -> String {
     judge(figure, goal, |goal| figure <= goal)
 }
 
-/// Held against the goal before it is rounded, so that what reads alike may be missed by a message.
+/// Formats a figure with its goal. The unrounded figure is compared, so a goal can be missed although the rounded
+/// figures are equal.
 fn judge(figure: f64, goal: Option<f64>, is_met: impl Fn(f64) -> bool) -> String {
     let Some(goal) = goal else { return format!("{figure:.3}") };
     format!("{figure:.3} ({goal}: {})", if is_met(goal) { "met" } else { "**missed**" })

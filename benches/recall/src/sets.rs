@@ -1,4 +1,4 @@
-//! Libraries with messages to them that are read as they are: short messages, other languages, and published data sets.
+//! Reads other libraries with their messages: short messages, other languages, and published data sets.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,19 +10,19 @@ use serde::Deserialize;
 
 use crate::corpus::{Corpus, Message, ShortSkill, parse_lines, read_lines};
 
-/// A library with messages to it.
+/// A library with its messages.
 pub struct Set {
     pub name: &'static str,
-    /// Places of its skills.
+    /// Indexes of the set's skills in the corpus.
     pub library: Vec<usize>,
     pub messages: Vec<Message>,
 }
 
-/// Sets in folders of the same form, beside the corpus.
+/// Folders of sets that have the same format, next to the corpus.
 const FOLDERS: [&str; 8] =
     ["abcd", "bfcl-live", "dstc11-banking", "dstc11-development", "dstc11-finance", "hwu64", "sgd-dev", "xsid-dev"];
 
-/// Sets of short messages to the everyday skills.
+/// Sets of short messages for the everyday skills.
 const SHORT: [(&str, &str); 2] = [
     ("short", include_str!("../short-messages.jsonl")),
     ("short-held-out", include_str!("../short-messages-held-out.jsonl")),
@@ -62,10 +62,10 @@ struct FieldUse {
     message: String,
 }
 
-/// Places of skills by name or id.
+/// Indexes of skills in the corpus, by name or id.
 type Places = HashMap<String, usize>;
 
-/// Reads all sets; the skills of those that have their own are added to the corpus.
+/// Reads all sets. If a set has its own skills, they are added to the corpus.
 pub fn read_all(folder: &Path, corpus: &mut Corpus, ids: &Places, everyday: &Places) -> Result<Vec<Set>> {
     let mut sets = Vec::new();
     for (name, text) in SHORT {
@@ -143,7 +143,7 @@ fn read_field(folder: &Path, name: &'static str, corpus: &mut Corpus) -> Result<
     Ok(Set { name, library, messages: messages.into_iter().zip(0..).map(message).collect() })
 }
 
-/// The text of a file, which may be compressed.
+/// Returns the text of a file, which may be compressed.
 fn read_packed(folder: &Path, file: &str) -> Result<String> {
     if let Ok(packed) = fs::read(folder.join(format!("{file}.zst"))) {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What is measured, and what is to be reached.
+//! Lists the settings that are measured, and their goals.
 
 use crate::catalogues::{Drawing, World};
 use crate::corpus::Corpus;
@@ -9,36 +9,36 @@ use crate::sets::Set;
 pub enum Way {
     Words,
     Meaning,
-    /// With meaning and with messages after which skills were used.
+    /// Search with embeddings and with messages after which skills were used.
     Examples,
 }
 
-/// Which table a setting belongs to.
+/// The table of the report that a setting belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Coding,
     Everyday,
-    /// Libraries much smaller or larger than most.
+    /// Libraries that are much smaller or larger than usual.
     Sizes,
-    /// Sets that are read as they are.
+    /// Sets that are used without drawing.
     Sets,
 }
 
-/// What is to be reached; a figure without a goal is only shown.
+/// Goals of a setting; a figure without a goal is only shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goals {
     pub first: Option<f64>,
     pub five: Option<f64>,
     pub turn: Option<f64>,
-    /// At most.
+    /// Maximum mean number of skills that a turn shows.
     pub names: Option<f64>,
-    /// At most.
+    /// Maximum share of messages without a relevant skill that a turn answers.
     pub answered: Option<f64>,
-    /// Recall at 1 and at 5 that was reached before, and must not get lost.
+    /// Recall at 1 and at 5 of an earlier measurement; a lower figure is reported as lost.
     pub before: Option<[f64; 2]>,
 }
 
-/// A kind of catalogue.
+/// A measured kind of catalogue, and the table that shows its figures.
 #[derive(Debug, Clone)]
 pub struct Setting {
     pub name: String,
@@ -46,15 +46,15 @@ pub struct Setting {
     pub drawing: Drawing,
 }
 
-/// Goals on the mean of the four coding catalogues: so much of what is found among five is shown by a turn, and at most
-/// so many of the negatives are answered.
+/// Minimum share of messages found in the first five for which a turn shows a relevant skill, as the mean of the four
+/// coding catalogues. `CODING_ANSWERED` is the maximum share of messages without a relevant skill that are answered.
 pub const CODING_KEPT: f64 = 0.97;
 pub const CODING_ANSWERED: f64 = 0.35;
 
-/// Where messages with several relevant skills are looked at, and their kind.
+/// Catalogue and kind of the messages with several relevant skills.
 pub const ROUTING: (&str, &str) = ("same-200", "routing-case");
 
-/// All settings.
+/// Returns all settings.
 pub fn list(corpus: &Corpus) -> Vec<Setting> {
     let mut settings = vec![
         coding("random-50", Part::Coding, false, 50),
@@ -79,7 +79,7 @@ pub fn list(corpus: &Corpus) -> Vec<Setting> {
     settings
 }
 
-/// A set with all its skills or some, with examples of each, and with half of its skills missing.
+/// Returns the settings of a set: with all or some of its skills, with examples, and with half of its skills missing.
 pub fn list_of_set(at: usize, set: &Set) -> Vec<Setting> {
     const ALL: usize = usize::MAX;
     let kinds: &[(&str, usize, usize, bool)] = match set.name {
@@ -145,7 +145,7 @@ fn everyday(name: &str, part: Part, size: usize) -> Setting {
 }
 
 impl Setting {
-    /// The ways of searching that it is measured by.
+    /// Returns the ways of searching that are measured for this setting.
     pub fn ways(&self, has_model: bool) -> &'static [Way] {
         if has_model && self.part == Part::Sets {
             return if self.drawing.examples > 0 { &[Way::Examples] } else { &[Way::Meaning] };

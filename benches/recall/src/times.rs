@@ -1,4 +1,4 @@
-//! How long building and searching take, on one core, and how much memory a skill takes.
+//! Measures the time for building and searching on one core, and the memory of a skill.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use crate::measure::{Basis, ask};
 use crate::settings::{Setting, Way};
 use crate::vectors::Vectors;
 
-/// One catalogue in so many is built and searched: medians settle long before all are tried.
+/// One catalogue in this number is built and searched, because medians are stable long before all are measured.
 const EVERY: usize = 16;
-/// Searches in a catalogue that many messages share.
+/// Number of searches in a catalogue that many messages share.
 const SEARCHES: usize = 200;
 
-/// Medians, which other work on the machine disturbs least.
+/// Median costs. Other work on the machine affects medians least.
 pub struct Cost {
     pub name: String,
-    /// Skills of a catalogue, starters included.
+    /// Number of skills of a catalogue, including starters.
     pub skills: usize,
     pub build_us_a_skill: f64,
     pub bytes_a_skill: usize,
-    /// A search, by the way it is done.
+    /// Time of a search in microseconds, for each way of searching.
     pub search_us: Vec<(Way, f64)>,
 }
 
@@ -37,7 +37,7 @@ pub fn time(corpus: &Corpus, setting: &Setting, vectors: Option<&Vectors>) -> Co
     measure(&setting.name, Basis { corpus, drawing, vectors }, catalogues, setting.ways(vectors.is_some()))
 }
 
-/// The whole corpus as one catalogue: the size of a tenant's library rather than a user's.
+/// Measures the whole corpus as one catalogue, which has the size of a tenant's library rather than a user's.
 pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Cost {
     const EVERY: usize = 8;
     let places: Vec<usize> = (0..corpus.everyday_at).collect();
@@ -55,7 +55,7 @@ pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Cost {
     measure("all", Basis { corpus, drawing: &drawing, vectors }, [(places, messages)].into_iter(), ways)
 }
 
-/// Builds each catalogue and searches its messages.
+/// Builds each catalogue and searches it for its messages.
 fn measure(
     name: &str,
     basis: Basis<'_>,

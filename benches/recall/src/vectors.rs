@@ -1,4 +1,4 @@
-//! Embeddings of the corpus, kept in a file between runs.
+//! Computes embeddings of the corpus, and stores them in a file between runs.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use knowhow_domain::recall::{Examples, embedded_text, list_chatter, text_to_embed};
-use knowhow_encoder::{Encoder, Networks, TextKind};
+use knowhow_encoder::{Encoder, TextKind};
 use sha2::{Digest, Sha256};
 
 use crate::catalogues::World;
@@ -17,9 +17,9 @@ use crate::corpus::{Corpus, Message};
 /// Embeddings of all skills and all messages, in the order of the corpus.
 pub struct Vectors {
     pub skills: Vec<Vec<f32>>,
-    /// Of the messages after which each skill was used.
+    /// Embeddings of the messages after which each skill was used.
     pub uses: Vec<Vec<Vec<f32>>>,
-    /// Of phrases that ask for no skill.
+    /// Embeddings of phrases that ask for no skill.
     pub chatter: Examples,
     phrases: Vec<Vec<f32>>,
     coding: Vec<Vec<f32>>,
@@ -28,7 +28,7 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// Of phrases that ask for no skill, one by one.
+    /// Returns the embedding of each phrase that asks for no skill.
     pub fn chatter_rows(&self) -> Vec<&[f32]> {
         self.phrases.iter().map(Vec::as_slice).collect()
     }
@@ -42,19 +42,17 @@ impl Vectors {
     }
 }
 
-/// A text with its kind, which decides the mean that the model subtracts from its vector.
+/// A text and its kind, which selects the mean that the model subtracts from the vector.
 type Text<'a> = (&'a str, TextKind);
 
-/// The first bytes of the SHA-256 of model, kind and text.
+/// The first 16 bytes of the SHA-256 of the model's probes, the kind and the text.
 type Key = [u8; 16];
 
 const CHUNK: usize = 256;
 
-/// Reads embeddings from the file, makes those that are missing and adds them to it.
-pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
-    let encoder = Encoder::open(model, Networks::All).with_context(|| model.display().to_string())?;
-    let mut own = Sha256::new_with_prefix(fs::read(model.join("model.safetensors"))?);
-    own.update(encoder.name().unwrap_or_default());
+/// Reads embeddings from the file, computes the missing ones and appends them.
+pub fn embed(corpus: &Corpus, encoder: &Encoder, cache: &Path) -> Result<Vectors> {
+    let own = digest_of(encoder);
     let key_of = |(text, kind): Text<'_>| -> Key {
         let kind = [u8::from(kind == TextKind::Document)];
         let digest = own.clone().chain_update(kind).chain_update(text).finalize();
@@ -77,7 +75,7 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
         .collect();
     for (done, chunk) in missing.chunks(CHUNK).enumerate() {
         eprintln!("embedding: {} of {}", done * CHUNK, missing.len());
-        let fresh = encode(&encoder, chunk);
+        let fresh = encode(encoder, chunk);
         let mut file = OpenOptions::new().create(true).append(true).open(cache)?;
         for (text, vector) in chunk.iter().zip(fresh) {
             let floats = vector.iter().flat_map(|x| x.to_le_bytes());
@@ -100,13 +98,26 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     })
 }
 
+/// Interval of the phrases that are used as probes.
+const PROBES: usize = 8;
+
+/// Starts a key with the vectors of some phrases in all languages. Another model, other constants or other code then
+/// gives other keys.
+fn digest_of(encoder: &Encoder) -> Sha256 {
+    let phrases = list_chatter().step_by(PROBES);
+    let probes: Vec<Text<'_>> =
+        phrases.flat_map(|text| [TextKind::Message, TextKind::Document].map(|kind| (text, kind))).collect();
+    let vectors = encode(encoder, &probes).into_iter().flatten();
+    Sha256::new_with_prefix(vectors.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())
+}
+
 fn encode(encoder: &Encoder, texts: &[Text<'_>]) -> Vec<Vec<f32>> {
     let one =
         |(text, kind): &Text<'_>| encoder.encode(&[encoder.tokens(text, *kind)], &mut || ()).pop().unwrap_or_default();
     cores::share(texts, one)
 }
 
-/// Records of a key and the numbers of a vector; a last one that was cut off is dropped.
+/// Reads the records of the file: a key and the numbers of a vector. An incomplete last record is dropped.
 fn read(cache: &Path, dims: usize) -> Result<HashMap<Key, Vec<f32>>> {
     let bytes = match fs::read(cache) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HashMap::new()),

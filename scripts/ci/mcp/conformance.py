@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
-
 from proxy import Proxy
 
 HERE = Path(__file__).parent

@@ -4,9 +4,10 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from tools.caller import Caller
 
 TOOLS = Path(__file__).parents[3] / "data/tools/node"
 CLI = [TOOLS / "bin/node", TOOLS / "node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js"]
@@ -18,9 +19,7 @@ ENVIRONMENT = {**os.environ, "HOME": os.environ["KNOWHOW_WORK"]}
 
 def listed():
     """How many skills the user has, by the other interface."""
-    request = urllib.request.Request(URL + "/v1/skills?limit=200", headers={"Authorization": "Bearer " + TOKEN})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    page = json.load(opener.open(request, timeout=10))
+    page = json.loads(Caller(TOKEN).ask(URL, "GET", "/v1/skills?limit=200"))
     assert page.get("next_cursor") is None, "more skills than one page has"
     return len(page["items"])
 
@@ -42,7 +41,7 @@ def uris(answer):
 # Method and options, and what its result must be like.
 CASES = [
     (["skills/list", "--verify", "--require-digests"], verified),
-    (["tools/list", "--strict"], lambda of: len(of["tools"]) == 12),
+    (["tools/list", "--strict"], lambda of: len(of["tools"]) == 13),
     (["tools/call", "--tool-name", "skill_list"], lambda of: not of.get("isError") and of["structuredContent"]),
     (["prompts/get", "--prompt-name", "skills-index"], lambda of: "mcp/email" in json.dumps(of)),
     (["skills/get", "--uri", f"{FIRST}/SKILL.md"], lambda of: len(of["skill"]["resources"]) == 5),

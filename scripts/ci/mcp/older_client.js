@@ -21,7 +21,7 @@ async function main() {
   await client.ping();
 
   const { tools } = await client.listTools();
-  assert.equal(tools.length, 12);
+  assert.equal(tools.length, 13);
   const call = async (tool, args) => {
     const result = await client.callTool({ name: tool, arguments: args });
     assert.ok(!result.isError, JSON.stringify(result));

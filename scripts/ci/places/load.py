@@ -1,13 +1,11 @@
 """Tenants at work: users who save, each noting what was acknowledged and when a request was refused."""
 
-import json
+import http.client
 import threading
 import time
-import urllib.error
-import urllib.request
-from urllib.parse import quote
 
-from service import OPENER, Caller, skill
+from tools.caller import Caller
+from tools.service import skill, skill_path
 
 # Saves of one user; then another begins, so that users come for the first time while their tenant is moved.
 EACH = 25
@@ -50,29 +48,20 @@ class Tenant:
 
     def save(self, service, user, name):
         """Whether the skill is there now, as the service says."""
-        since = time.monotonic()
-        request = urllib.request.Request(
-            f"{service.url}/v1/skills", data=json.dumps(skill(name, TEXT)).encode(), method="POST",
-            headers={"Authorization": f"Bearer {self.key}", "Knowhow-User": user, "Content-Type": "application/json",
-                     "Idempotency-Key": f"{user}-{name}"})
+        since, sender, key = time.monotonic(), Caller(self.key, user), {"Idempotency-Key": f"{user}-{name}"}
         try:
-            with OPENER.open(request, timeout=30) as answer:
-                answer.read()
-        except urllib.error.HTTPError as error:
-            said = error.read().decode(errors="replace")
-            with self.lock:
-                if error.code == 503 and error.headers.get("Retry-After"):
-                    self.refused.append((since, time.monotonic(), said))
-                else:
-                    self.broken.append(f"{error.code}: {said[:200]}")
-            return False
-        except OSError as error:
-            with self.lock:
-                self.broken.append(str(error))
-            return False
+            status, headers, body = sender.request(service.url, "POST", "/v1/skills", skill(name, TEXT), **key)
+        except (OSError, http.client.HTTPException) as error:
+            status, headers, body = 0, {}, str(error).encode()
+        said = body.decode(errors="replace")
         with self.lock:
-            self.acknowledged.append((user, name))
-        return True
+            if 0 < status < 300:
+                self.acknowledged.append((user, name))
+            elif status == 503 and headers.get("Retry-After"):
+                self.refused.append((since, time.monotonic(), said))
+            else:
+                self.broken.append(f"{status}: {said[:200]}")
+        return 0 < status < 300
 
     def refused_for(self, since):
         """From the first to the last answer that refused, after that moment, in seconds."""
@@ -89,5 +78,5 @@ class Tenant:
             items = service.get(Caller(self.key, user), "/v1/skills?limit=100")["items"]
             lost += [(user, name) for name in names - {item["name"] for item in items}]
             some = sorted(names)[0]
-            service.ask(Caller(self.key, user), "GET", f"/v1/skills/{quote(some)}/SKILL.md")
+            service.ask(Caller(self.key, user), "GET", skill_path(some, "/SKILL.md"))
         return lost

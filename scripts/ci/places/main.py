@@ -1,25 +1,30 @@
-"""Moves a tenant between two servers while it and others are used; see ../places.sh."""
+"""Moves a tenant between two servers while it and others are used, killed at each step; gives up a move; stops a place.
+
+docs/operators/places.md tells an operator the same steps.
+"""
 
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
+import tempfile
 import time
 from pathlib import Path
 
-from cluster import Cluster, run
-from load import Tenant
-from server import Server, free_port
-from service import Caller, Service, fill, read_back, until
-from settings import fail, recall
+from scripts.ci.user_data import fill, read_back
+from tools.build import test_program
+from tools.caller import Caller
+from tools.cluster import Cluster, start_beside
+from tools.service import Service, environment, run
+from tools.settings import check, fail
+from tools.waiting import until
 
-PROGRAM = sys.argv[1]
+from load import Tenant
+
 DATABASE = "knowhow"
 # What the command says as each step begins, in order. It is killed at each of them once.
-STEPS = ("preparing the new place", "copying", "copied 0 of", "refusing the tenant's requests", "opening the new place",
+STEPS = ("preparing the new place", "copying", "copied 0 of", "rejecting the tenant's requests", "opening the new place",
          "the tenant lives at the new place", "clearing the old place")
 # Of all tables, the rows of a tenant.
 ROWS = r"""
@@ -29,32 +34,13 @@ where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
 """
 
 
-def check(what, condition):
-    """Ends the program with what is not so."""
-    if not condition:
-        fail(f"not so: {what}")
-
-
 @contextlib.contextmanager
 def servers():
     """Two fresh servers that can replicate."""
-    first, made = Server(recall()), []
-    try:
-        for name in ("home", "eu2"):
-            state = first.home.with_name(f"{first.home.name}-place-{name}-{os.getpid()}")
-            server = Server({"state": str(state), "port": free_port()})
-            server.dist = first.dist
-            made.append(Cluster(server))
-            server.init()
-            with open(server.cluster / "postgresql.conf", "a") as file:
-                file.write("wal_level = logical\n")
-            server.start()
-            made[-1].sql(f"create database {DATABASE}")
-        yield made
-    finally:
-        for cluster in made:
-            cluster.server.stop()
-            shutil.rmtree(cluster.server.home, ignore_errors=True)
+    with Cluster.temporary("place-home") as home, Cluster.temporary("place-eu2") as other:
+        for cluster in (home, other):
+            cluster.make(wal_level="logical").sql(f"create database {DATABASE}")
+        yield home, other
 
 
 def rows_of(cluster, tenant):
@@ -71,14 +57,19 @@ class Places:
 
     def __init__(self, clusters, folder):
         self.home, self.other = clusters
-        login = os.environ["KNOWHOW_DATABASE_URL"]
-        urls = [cluster.urls(DATABASE, login) for cluster in clusters]
-        for place in urls:
-            run(PROGRAM, {**os.environ, **place}, "migrate", "--set-login-password")
-        settings = {**urls[0], "KNOWHOW_PRIVATE_WEBHOOKS": "true", "KNOWHOW_PLACES": f"eu2={urls[1]['KNOWHOW_DATABASE_URL']}"}
-        self.services = [Service(PROGRAM, settings, folder / f"service-{n}.log").start() for n in range(2)]
-        owners = f"home={urls[0]['DATABASE_URL']} eu2={urls[1]['DATABASE_URL']}"
-        self.owner_env = {**os.environ, "DATABASE_URLS": owners}
+        self.program = test_program()
+        places = [cluster.environment(DATABASE) for cluster in clusters]
+        for place in places:
+            run(self.program, environment(**place), "migrate", "--set-login-password")
+        env = environment(**places[0], KNOWHOW_PRIVATE_WEBHOOKS="true", KNOWHOW_PLACES=f"eu2={places[1]['KNOWHOW_DATABASE_URL']}")
+        self.services = [Service(self.program, env, folder / f"service-{n}.log") for n in range(2)]
+        owners = f"home={places[0]['DATABASE_URL']} eu2={places[1]['DATABASE_URL']}"
+        self.owner_env = {**env, "DATABASE_URLS": owners}
+
+    def start(self):
+        """Starts the processes."""
+        for service in self.services:
+            service.start("--with-worker")
 
     def stop(self):
         """Ends the processes."""
@@ -100,7 +91,7 @@ class Places:
 
     def disturb(self, slug, place, *options, step, act):
         """Moves a tenant, and does something as soon as the command has begun that step. How it ended, and what it said."""
-        arguments = [PROGRAM, "tenant", "move", slug, "--to", place, *options]
+        arguments = [self.program, "tenant", "move", slug, "--to", place, *options]
         command = subprocess.Popen(arguments, env=self.owner_env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = []
         for line in command.stdout:
@@ -190,7 +181,7 @@ def system_jobs(places):
     service.ask(operator, "POST", f"/v1/admin/jobs/{job}/retry?place=eu2")
     check("it is due at once", due("&place=eu2")[job] < there[job])
     remote = {**service.env, "KNOWHOW_URL": service.url, "KNOWHOW_TOKEN": operator.credential}
-    run(PROGRAM, remote, "admin", "discard-job", str(job), "--place", "eu2")
+    run(places.program, remote, "admin", "discard-job", str(job), "--place", "eu2")
     check("it is discarded", not due("&place=eu2"))
     service.ask(operator, "GET", "/v1/admin/jobs?place=nowhere", wanted=(400,))
 
@@ -240,9 +231,9 @@ def back_home(places, moved, others):
 
 def given_up(places, moved):
     """A move that is ended half way: the tenant goes on, and nothing is at the other place. Another direction is no way to end it."""
-    places.move(moved.slug, "eu2", kill_at="refusing the tenant's requests")
+    places.move(moved.slug, "eu2", kill_at="rejecting the tenant's requests")
     for options in ((), ("--abort",)):
-        command = [PROGRAM, "tenant", "move", moved.slug, "--to", "home", *options]
+        command = [places.program, "tenant", "move", moved.slug, "--to", "home", *options]
         refused = subprocess.run(command, env=places.owner_env, text=True, capture_output=True)
         check(f"the way back is refused: {refused}", refused.returncode and ("--abort" in refused.stderr or "already" in refused.stderr))
     places.move(moved.slug, "eu2", "--abort")
@@ -257,12 +248,12 @@ def given_up(places, moved):
 
 def differing(places, moved):
     """Rows that arrive otherwise than they left: the tenant stays where it is, and the next try copies anew."""
-    places.move(moved.slug, "eu2", kill_at="refusing the tenant's requests")
+    places.move(moved.slug, "eu2", kill_at="rejecting the tenant's requests")
     tenant = places.id_of(moved.slug)
     places.other.sql(f"update skills set description = 'other' where tenant_id = '{tenant}' and name = 'skill-1'", DATABASE)
-    command = [PROGRAM, "tenant", "move", moved.slug, "--to", "eu2"]
+    command = [places.program, "tenant", "move", moved.slug, "--to", "eu2"]
     refused = subprocess.run(command, env=places.owner_env, text=True, capture_output=True)
-    check(f"the difference is found: {refused}", refused.returncode and "with other contents" in refused.stderr)
+    check(f"the difference is found: {refused}", refused.returncode and "with different contents" in refused.stderr)
     check("it stays where it was", places.where(moved.slug) is places.home)
     places.move(moved.slug, "eu2", "--grace-s", "0")
     other = "select count(*) from skills where description = 'other'"
@@ -275,12 +266,12 @@ def server_killed(places, moved):
     """A server that crashes while a tenant is on its way: the command ends with an error, and goes on when it is given again."""
     # Of each way, the server that the tenant comes to, and the one that it leaves.
     for place, crashes, step in (("eu2", places.other, "copying"), ("home", places.other, "copying"),
-                                 ("eu2", places.other, "refusing the tenant's requests"),
-                                 ("home", places.other, "refusing the tenant's requests")):
+                                 ("eu2", places.other, "rejecting the tenant's requests"),
+                                 ("home", places.other, "rejecting the tenant's requests")):
         tenant = Tenant(moved.slug, moved.key, places.services).start()
         until("saves", lambda: len(tenant.acknowledged) > 10)
-        code, said = places.disturb(moved.slug, place, step=step, act=lambda _: os.kill(crashes.server.pid(), signal.SIGKILL))
-        crashes.server.start()
+        code, said = places.disturb(moved.slug, place, step=step, act=lambda _: os.kill(crashes.pid(), signal.SIGKILL))
+        crashes.start()
         check(f"the command says what is wrong: {said}", code == 1 and any(line.startswith("knowhow: ") for line in said))
         places.move(moved.slug, place, "--grace-s", "0")
         before = len(tenant.acknowledged)
@@ -296,9 +287,9 @@ def unaware(places, moved):
     """A process that does not know the new place keeps a tenant from being moved there, also where it has no connection."""
     places.home.sql("insert into processes (process_id, kind, version, host, connections) "
                     "values (gen_random_uuid(), 'serve', '0', 'asleep', 1)", DATABASE)
-    command = [PROGRAM, "tenant", "move", moved.slug, "--to", "eu2"]
+    command = [places.program, "tenant", "move", moved.slug, "--to", "eu2"]
     refused = subprocess.run(command, env=places.owner_env, text=True, capture_output=True)
-    check(f"it is told of: {refused}", refused.returncode and "have no row at place 'eu2'" in refused.stderr)
+    check(f"it is told of: {refused}", refused.returncode and "are not registered at place 'eu2'" in refused.stderr)
     places.home.sql("delete from processes where host = 'asleep'", DATABASE)
     print("a process that does not know the new place: the tenant is not moved there")
 
@@ -306,15 +297,15 @@ def unaware(places, moved):
 def place_away(places, here, there):
     """A place that is away takes its own tenants with it, and nobody else's: home, and then the other."""
     services = places.services
-    places.home.server.stop()
+    places.home.stop()
     try:
         time.sleep(1.5)
         for n in range(20):
             services[n % 2].ask(Caller(there.key, "0-0"), "POST", "/v1/sessions", {"key": f"h{n}", "channel": "chat"})
         services[0].ask(Caller(here.key, "0-0"), "GET", "/v1/skills?limit=1", wanted=(503,))
     finally:
-        places.home.server.start()
-    places.other.server.stop()
+        places.home.start()
+    places.other.stop()
     try:
         time.sleep(1.5)
         answers = [services[n % 2].ask(Caller(here.key, "0-0"), "POST", "/v1/sessions", {"key": f"s{n}", "channel": "chat"})
@@ -323,7 +314,7 @@ def place_away(places, here, there):
         check("the processes are ready", all(service.is_ready() for service in services))
         services[0].ask(Caller(there.key, "0-0"), "GET", "/v1/skills?limit=1", wanted=(503,))
     finally:
-        places.other.server.start()
+        places.other.start()
     caller = Caller(there.key, "0-0")
     until("the place to be served again",
           lambda: b"items" in services[0].ask(caller, "GET", "/v1/skills?limit=1", wanted=(200, 503)))
@@ -332,15 +323,15 @@ def place_away(places, here, there):
 
 def main():
     """All of it, one after the other."""
-    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"knowhow-places-{os.getpid()}"
-    folder.mkdir(mode=0o700)
-    with servers() as clusters:
-        places = Places(clusters, folder)
+    start_beside()
+    with servers() as clusters, tempfile.TemporaryDirectory() as folder:
+        places = Places(clusters, Path(folder))
         try:
+            places.start()
             moved, stays, abroad = places.tenant("acme"), places.tenant("globex"), places.tenant("euro", "eu2")
-            taken = subprocess.run([PROGRAM, "tenant", "create", "euro"], env=places.services[0].env, text=True,
+            taken = subprocess.run([places.program, "tenant", "create", "euro"], env=places.services[0].env, text=True,
                                    capture_output=True)
-            check(f"a name is given once: {taken.stderr}", taken.returncode and "there is a tenant" in taken.stderr)
+            check(f"a name is given once: {taken.stderr}", taken.returncode and "already exists" in taken.stderr)
             killed_at_each_step(places, moved, [stays, abroad])
             back_home(places, moved, [stays, abroad])
             given_up(places, moved)
@@ -350,7 +341,6 @@ def main():
             place_away(places, stays, abroad)
         finally:
             places.stop()
-    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

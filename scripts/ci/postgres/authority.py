@@ -1,9 +1,10 @@
 """An authority that signs certificates, by openssl."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
-from settings import fail
+from tools.settings import fail
 
 KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
 
@@ -32,6 +33,8 @@ class Authority:
 
 def openssl(*arguments):
     """Runs the program."""
+    if not shutil.which("openssl"):
+        fail("openssl is missing (signs certificates); install it with: apt-get install -y openssl")
     command = ["openssl", *map(str, arguments)]
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:

@@ -1,5 +1,6 @@
 """Installs what helm/examples describes, without a cluster; see ../cnpg.sh."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,22 +8,50 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from tools.settings import ROOT
+
 sys.path[:0] = [str(ROOT / "helm/tests"), str(ROOT / "data/tools/chart/python")]
 
 import yaml  # noqa: E402
 
+from tools.build import test_program  # noqa: E402
+from tools.caller import Caller, status_of  # noqa: E402
+from tools.cluster import start_beside  # noqa: E402
+from tools.ports import free_port  # noqa: E402
+from tools.service import skill  # noqa: E402
+from tools.settings import fail  # noqa: E402
+from tools.waiting import until  # noqa: E402
+
 from authority import Authority  # noqa: E402
 from charts import container, environment, files, find, render  # noqa: E402
-from encrypted import Encrypted, removed  # noqa: E402
+from encrypted import Encrypted  # noqa: E402
 from pgbouncer import Pooler  # noqa: E402
-from server import free_port  # noqa: E402
-from service import OPENER, Caller, Service, skill, until  # noqa: E402
-from settings import fail  # noqa: E402
 
-PROGRAM = sys.argv[1]
 CLUSTER, POOLER = yaml.safe_load_all((ROOT / "helm/examples/cnpg.yaml").read_text())
 INITDB = CLUSTER["spec"]["bootstrap"]["initdb"]
+# PgBouncer with TLS on both sides.
+POOLER_CONFIG = """\
+[databases]
+* = host=localhost port={database} auth_user=cnpg_pooler_pgbouncer
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+pool_mode = {mode}
+auth_type = scram-sha-256
+auth_file = {folder}/users.txt
+auth_query = select usename, passwd from public.user_search($1)
+ignore_startup_parameters = extra_float_digits,options
+default_pool_size = 40
+max_client_conn = 200
+client_tls_sslmode = require
+client_tls_cert_file = {folder}/pooler.crt
+client_tls_key_file = {folder}/pooler.key
+server_tls_sslmode = verify-ca
+server_tls_ca_file = {folder}/ours.crt
+server_tls_cert_file = {folder}/cnpg.crt
+server_tls_key_file = {folder}/cnpg.key
+"""
 # As CloudNativePG writes it, but for the superuser of this program.
 RULES = (
     "hostssl all cnpg_pooler_pgbouncer all cert",
@@ -56,6 +85,7 @@ class Deployment:
 
     def __init__(self, folder, secrets):
         self.objects, self.folder, self.secrets, self.running = render("values-production"), folder, secrets, []
+        self.program = test_program()
 
     def variables(self, thing, **others):
         """The variables of a container, its mounted secrets written to a folder."""
@@ -71,7 +101,7 @@ class Deployment:
     def migrate(self, **others):
         """Runs the Job; whether it succeeds, and its output."""
         job = find(self.objects, "Job")
-        done = subprocess.run([PROGRAM, *container(job)["args"]], env=self.variables(job, **others), text=True, timeout=120,
+        done = subprocess.run([self.program, *container(job)["args"]], env=self.variables(job, **others), text=True, timeout=120,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode == 0, done.stdout
 
@@ -79,13 +109,13 @@ class Deployment:
         """Starts the container of a Deployment."""
         thing = find(self.objects, "Deployment", component)
         log = open(self.folder / f"{component}.log", "w")
-        self.running.append(subprocess.Popen([PROGRAM, *container(thing)["args"]], env=self.variables(thing, **others),
+        self.running.append(subprocess.Popen([self.program, *container(thing)["args"]], env=self.variables(thing, **others),
                                              stdout=log, stderr=log))
 
     def command(self, *arguments):
         """Runs a command in the container of the API."""
         env = self.variables(find(self.objects, "Deployment", "-api"))
-        done = subprocess.run([PROGRAM, *arguments], env=env, text=True, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run([self.program, *arguments], env=env, text=True, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             fail(f"knowhow {' '.join(arguments)}: {done.stdout}")
         return done.stdout.strip()
@@ -103,8 +133,8 @@ def refuse_before_anything_is_done(cluster, deployment, secrets):
     database = INITDB["database"]
     before = "select count(*) from pg_roles where rolname like 'knowhow_%'"
     cases = (
-        ("knowhow_owner", ["create extension vector", "alter role knowhow_owner createrole"], "make a role of that name"),
-        ("knowhow_login", ["create extension vector", "alter role knowhow_login createrole"], "make a role of that name"),
+        ("knowhow_owner", ["create extension vector", "alter role knowhow_owner createrole"], "create a role of that name"),
+        ("knowhow_login", ["create extension vector", "alter role knowhow_login createrole"], "create a role of that name"),
         (INITDB["owner"], ["create extension vector"], f"alter role {INITDB['owner']} createrole;"),
         (INITDB["owner"], [f"alter role {INITDB['owner']} createrole"], "create extension vector;"),
         (INITDB["owner"], [*INITDB["postInitApplicationSQL"], f"alter database {database} owner to postgres"],
@@ -135,22 +165,17 @@ def use(deployment, port):
         log = (deployment.folder / "-api.log").read_text()
         if any(process.poll() is not None for process in deployment.running):
             fail(f"a process ended: {log[-3000:]}{(deployment.folder / '-worker.log').read_text()[-3000:]}")
-        try:
-            return OPENER.open(f"{url}/readyz", timeout=5).status == 200
-        except OSError:
-            return False
+        return status_of(url, "/readyz") == 200
 
     until("the API to be ready", is_ready)
     said = deployment.command("doctor")
-    if "are as they must be" not in said:
+    if "are correct" not in said:
         fail(f"doctor: {said}")
     deployment.command("tenant", "create", "acme")
     caller = Caller(deployment.command("key", "create", "--tenant", "acme"), "user")
-    service = Service(PROGRAM, {}, None)
-    service.url = url
     for n in range(20):
-        service.ask(caller, "POST", "/v1/skills", skill(f"task-{n}", "First this."))
-    names = {item["name"] for item in service.get(caller, "/v1/skills?limit=100")["items"]}
+        caller.ask(url, "POST", "/v1/skills", skill(f"task-{n}", "First this."))
+    names = {item["name"] for item in json.loads(caller.ask(url, "GET", "/v1/skills?limit=100"))["items"]}
     if not {f"task-{n}" for n in range(20)} <= names:
         fail("the skills are not all there")
 
@@ -164,7 +189,7 @@ def make_cluster(cluster, folder):
     ours.sign("cnpg", "cnpg_pooler_pgbouncer")
     cluster.settings(ssl="on", ssl_ca_file="clients.crt")
     cluster.rules(*RULES)
-    cluster.server.start()
+    cluster.start()
     return ours
 
 
@@ -172,7 +197,7 @@ def install(cluster, deployment):
     """Migrates twice, as an install and an upgrade do, then serves and is used."""
     for _ in range(2):
         succeeds, said = deployment.migrate()
-        if not succeeds or "up to date" not in said or "not tried" in said:
+        if not succeeds or "up to date" not in said or "could not be checked" in said:
             fail(f"the migration of the chart: {said}")
     if cluster.sql(OUTSIDERS):
         fail(f"a role became superuser: {cluster.sql(OUTSIDERS)}")
@@ -186,10 +211,12 @@ def install(cluster, deployment):
 
 def main():
     """Installs and uses it."""
-    cluster, database, owner = Encrypted("cnpg"), INITDB["database"], INITDB["owner"]
+    start_beside()
+    database, owner = INITDB["database"], INITDB["owner"]
     if CLUSTER["spec"]["enableSuperuserAccess"] is not False:
         fail("the example gives out the superuser")
-    with tempfile.TemporaryDirectory() as work, removed(cluster):
+    with tempfile.TemporaryDirectory() as work, Encrypted.temporary("cnpg") as cluster:
+        cluster.init()
         folder = Path(work)
         ours = make_cluster(cluster, folder)
         secrets = {
@@ -202,17 +229,22 @@ def main():
         refuse_before_anything_is_done(cluster, deployment, secrets)
         bootstrap(cluster, owner, "5ec4e7-of-the-owner")
         cluster.sql(POOLER_SQL, database)
-        pooler = Pooler(folder, cluster.port, POOLER["spec"]["pgbouncer"]["parameters"])
+        pooler, mode = Pooler(folder), "session"
+        config = POOLER_CONFIG
+        if pooler.carries:
+            mode = "transaction"
+            config += f"max_prepared_statements = {POOLER['spec']['pgbouncer']['parameters']['max_prepared_statements']}\n"
+        (folder / "users.txt").write_text("")
         secrets["knowhow-db-app"]["uri"] = f"postgresql://{owner}:5ec4e7-of-the-owner@localhost:{cluster.port}/{database}"
         secrets["knowhow-database"]["url"] = f"postgres://knowhow_login:5ec4e7@localhost:{pooler.port}/{database}"
         try:
-            pooler.start()
+            pooler.start(config, mode=mode, database=cluster.port)
             install(cluster, deployment)
         finally:
             deployment.stop()
             pooler.stop()
-        mode = "transaction" if pooler.carries else "session"
-        print(f"values-production.yaml on cnpg.yaml: migrated by {owner}, served through {pooler.version[0]} in {mode} mode, with TLS")
+        print(f"values-production.yaml on cnpg.yaml: migrated by {owner}, served through PgBouncer {pooler.version} in {mode} mode, "
+              "with TLS")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,20 @@
-"""Tries each way of TLS to Postgres that docs/postgres.md describes, with the commands of an operator and a service that runs."""
+"""Tries each way of TLS to Postgres that docs/operators/postgres.md describes, with the commands of an operator and a service that runs."""
 
 import contextlib
-import os
-import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from authority import Authority
-from cluster import run
-from encrypted import Encrypted, removed
-from server import free_port
-from service import Service, until
-from settings import fail
+from tools.build import test_program
+from tools.cluster import start_beside
+from tools.ports import free_port
+from tools.service import Service, environment, run
+from tools.settings import fail
+from tools.waiting import until
 
-PROGRAM = sys.argv[1]
+from authority import Authority
+from encrypted import Encrypted
+
 LOGIN = "knowhow_login"
 UNTRUSTED = "signed by an authority that is not trusted"
 # Sessions of the service that are encrypted, and all of them.
@@ -30,19 +29,21 @@ class Operator:
 
     def __init__(self, cluster, password):
         self.cluster, self.password, self.tried = cluster, password, 0
+        self.program = test_program()
 
     def url(self, query="", role=LOGIN, host="localhost"):
         """The URL of the database with these parameters."""
-        password = self.password if role == LOGIN else self.cluster.server.password()
+        password = self.password if role == LOGIN else self.cluster.password()
         return f"postgres://{role}:{password}@{host}:{self.cluster.port}/knowhow?{query}"
 
     def environment(self, **variables):
         """The variables of a command."""
-        return {**os.environ, "KNOWHOW_DATABASE_URL": self.url(), "DATABASE_URL": self.url(role="postgres"), **variables}
+        own = {"KNOWHOW_DATABASE_URL": self.url(), "DATABASE_URL": self.url(role="postgres")}
+        return environment(**{**self.cluster.environment("knowhow"), **own, **variables})
 
     def outcome(self, command, **variables):
         """Whether a command succeeds, and its output."""
-        done = subprocess.run([PROGRAM, command], env=self.environment(**variables), text=True, timeout=60,
+        done = subprocess.run([self.program, command], env=self.environment(**variables), text=True, timeout=60,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.tried += 1
         if self.password in done.stdout:
@@ -60,7 +61,7 @@ class Operator:
         name = "DATABASE_URL" if command == "migrate" else "KNOWHOW_DATABASE_URL"
         succeeds, said = self.outcome(command, **{name: url})
         missing = [word for word in words if word not in said]
-        if succeeds or missing or "out of reach; try" in said or "panicked" in said:
+        if succeeds or missing or "unreachable; try" in said or "panicked" in said:
             fail(f"{command} with {masked(url)} must fail with {missing or words}, and said: {said}")
 
     @contextlib.contextmanager
@@ -68,9 +69,9 @@ class Operator:
         """Requires that a service with its worker becomes ready, with its sessions encrypted or not."""
         url = variables.pop("KNOWHOW_DATABASE_URL", self.url(query))
         with tempfile.TemporaryDirectory() as folder:
-            service = Service(PROGRAM, self.environment(KNOWHOW_DATABASE_URL=url, **variables), Path(folder) / "log")
+            service = Service(self.program, self.environment(KNOWHOW_DATABASE_URL=url, **variables), Path(folder) / "log")
             try:
-                service.start()
+                service.start("--with-worker")
                 yes, every = self.cluster.sql(SESSIONS).split("/")
                 if yes != (every if encrypted else "0") or every == "0":
                     fail(f"of {every} sessions with {query}, {yes} are encrypted")
@@ -174,7 +175,7 @@ def try_client_certificates(operator, authority, other, folder):
     with operator.serves(f"sslmode=verify-full&sslrootcert={authority.certificate}&sslcert={certificate}&sslkey={key}", True):
         pass
     operator.fails(operator.url("sslmode=require"), "client certificate")
-    operator.fails(url(strange, strange_key), "the server refuses the client certificate")
+    operator.fails(url(strange, strange_key), "the server rejects the client certificate")
     operator.fails(url(certificate, strange_key), "is not the key of sslcert")
     for kind in ("pkcs8", "ec", "encrypted", "open"):
         changed = folder / f"{kind}.key"
@@ -221,18 +222,19 @@ def try_renewal(operator, folder):
 
 def main():
     """Tries all of it."""
-    cluster = Encrypted("tls")
-    with tempfile.TemporaryDirectory() as work, removed(cluster):
+    start_beside()
+    with tempfile.TemporaryDirectory() as work, Encrypted.temporary("tls") as cluster:
+        cluster.init()
         folder = Path(work)
         ours, other = Authority(folder, "ours"), Authority(folder, "other")
         cluster.settings(ssl="on", ssl_ca_file="clients.crt")
         cluster.present(ours.sign("server", "db", ("localhost",)), ours)
         cluster.rules("host all all all scram-sha-256")
-        cluster.server.start()
+        cluster.start()
         cluster.sql("create database knowhow")
         operator = Operator(cluster, "5ec4e7-of-the-login")
-        run(PROGRAM, operator.environment(DATABASE_URL=operator.url("sslmode=verify-full&sslrootcert=" + str(ours.certificate),
-                                                                    role="postgres")), "migrate")
+        owner = operator.url(f"sslmode=verify-full&sslrootcert={ours.certificate}", role="postgres")
+        run(operator.program, operator.environment(DATABASE_URL=owner), "migrate")
         try_modes(operator, ours.certificate, other.certificate)
         try_parameters(operator)
         try_other_urls(operator, ours.certificate)
@@ -245,5 +247,4 @@ def main():
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     main()

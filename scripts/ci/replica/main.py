@@ -6,25 +6,22 @@ import itertools
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
-from service import OPENER, Caller, Service, skill, until
-from settings import fail
-from standby import replicated
+from tools.build import test_program
+from tools.caller import Caller, request
+from tools.cluster import Cluster, start_beside
+from tools.service import Service, environment, skill
+from tools.settings import check
+from tools.waiting import until
+
+from standby import Standby
 
 NAME = f"knowhow_replica_{os.getpid()}"
-PROGRAM = sys.argv[1]
-USED, GIVEN_UP = "are read from the replica", "the replica is not asked"
-
-
-def check(what, condition):
-    """Ends the program with what is not so."""
-    if not condition:
-        fail(f"not so: {what}")
+USED, GIVEN_UP = "reading catalogues and exports from the replica", "the replica is not used"
 
 
 class Reader(Service):
@@ -33,7 +30,7 @@ class Reader(Service):
     def metrics(self):
         """The page of metrics."""
         address = re.search(r'"metrics":"([^"]+)"', self.log.read_text())[1]
-        return OPENER.open(f"http://{address}/metrics", timeout=10).read().decode()
+        return request(f"http://{address}", "GET", "/metrics")[2].decode()
 
     def reads(self, of, where):
         """How often that was read there."""
@@ -122,7 +119,7 @@ def is_away(reader, users, standby):
 
 def doctor(service, **settings):
     """What the doctor says, and whether all is well."""
-    done = subprocess.run([PROGRAM, "doctor"], env={**service.env, **settings}, text=True, stdout=subprocess.PIPE, timeout=60)
+    done = subprocess.run([service.program, "doctor"], env={**service.env, **settings}, text=True, stdout=subprocess.PIPE, timeout=60)
     return done.returncode == 0, done.stdout
 
 
@@ -130,14 +127,14 @@ def is_inspected(reader, standby, folder):
     """The doctor says what is wrong, and serve does without."""
     check("a replica that follows is well", doctor(reader)[0])
     is_well, said = doctor(reader, KNOWHOW_REPLICA_URL=reader.env["KNOWHOW_DATABASE_URL"])
-    check(f"a primary is no replica: {said}", not is_well and "is no replica" in said)
+    check(f"a primary is no replica: {said}", not is_well and "is not a replica" in said)
     standby.stop()
     is_well, said = doctor(reader)
     check(f"a replica that is away is found: {said}", not is_well and "KNOWHOW_REPLICA_URL: cannot connect" in said)
     for name, url in (("away", reader.env["KNOWHOW_REPLICA_URL"]), ("primary", reader.env["KNOWHOW_DATABASE_URL"])):
-        other = Reader(PROGRAM, {**reader.env, "KNOWHOW_REPLICA_URL": url}, folder / f"{name}.log")
+        other = Reader(reader.program, {**reader.env, "KNOWHOW_REPLICA_URL": url}, folder / f"{name}.log")
         try:
-            other.start()
+            other.start("--with-worker")
             until("it to say that it does without", lambda: other.told(GIVEN_UP) == 1)
         finally:
             other.stop()
@@ -146,19 +143,20 @@ def is_inspected(reader, standby, folder):
 
 def main():
     """One after the other."""
-    with replicated(NAME) as (primary, standby):
-        folder = Path(os.environ.get("TMPDIR", "/tmp")) / NAME
-        folder.mkdir(mode=0o700)
-        urls = primary.urls(NAME, os.environ["KNOWHOW_DATABASE_URL"])
-        replica = standby.urls(NAME, os.environ["KNOWHOW_DATABASE_URL"])["KNOWHOW_DATABASE_URL"]
-        writer = Service(PROGRAM, urls, folder / "writer.log")
+    start_beside()
+    primary = Cluster.of_checkout()
+    with primary.database(NAME) as variables, Standby.temporary("replica") as standby, tempfile.TemporaryDirectory() as work:
+        folder, env = Path(work), environment(**variables)
+        standby.follow(primary)
+        replica = standby.environment(NAME)["KNOWHOW_DATABASE_URL"]
+        writer = Service(test_program(), env, folder / "writer.log")
         writer.command("migrate")
         standby.catch_up()
-        reader = Reader(PROGRAM, {**urls, "KNOWHOW_REPLICA_URL": replica, "KNOWHOW_METRICS_BIND": "127.0.0.1:0"},
+        reader = Reader(writer.program, {**env, "KNOWHOW_REPLICA_URL": replica, "KNOWHOW_METRICS_BIND": "127.0.0.1:0"},
                         folder / "reader.log")
         try:
-            writer.start()
-            reader.start()
+            writer.start("--with-worker")
+            reader.start("--with-worker")
             until("the replica to be used", lambda: reader.told(USED) == 1)
             users = Users(writer)
             known = follows(reader, users, standby)
@@ -174,7 +172,6 @@ def main():
         finally:
             for service in (reader, writer):
                 service.stop()
-            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

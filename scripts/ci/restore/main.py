@@ -1,25 +1,25 @@
-"""Dumps a database of several tenants while it is used, restores it on a fresh server, compares it and serves it; then puts an
-older dump in place under a running process: what is remembered of later is not believed, and who was erased does not come back."""
+"""Dumps a database in use, restores it on another server, compares it and serves it; then restores an older dump under a process.
+
+The process must not serve later data, and erased users must not come back. docs/operators/backup.md tells an operator the same steps.
+"""
 
 import os
-import shutil
-import sys
+import tempfile
 from pathlib import Path
 
-from cluster import clusters, compare, run
-from service import Busy, Caller, Service, fill, read_back, skill, until
-from settings import fail
+from scripts.ci.user_data import Busy, fill, read_back
+from tools.build import test_program
+from tools.caller import Caller
+from tools.cluster import start_beside
+from tools.service import Service, environment, skill
+from tools.settings import check
+from tools.waiting import until
+
+from dumps import Dumped, compare
 
 NAME = f"knowhow_restore_{os.getpid()}"
-PROGRAM = sys.argv[1]
 # In no text but the erased user's.
 CANARY = "zanzibar-canary-4711"
-
-
-def check(what, condition):
-    """Ends the program with what is not so."""
-    if not condition:
-        fail(f"not so: {what}")
 
 
 def make_tenants(service):
@@ -46,7 +46,7 @@ def equal(source, target, service):
         fill(service, caller, CANARY if CANARY in caller.user else f"pears of {caller.user}")
     until("the jobs to end", lambda: is_idle(source, NAME))
     expected = [read_back(service, caller) for caller in users]
-    file = target.server.home / "first.dump"
+    file = target.home / "first.dump"
     with Busy(service, Caller(users[0].credential, "busy")) as busy:
         before = source.dump(NAME, file)
         check("the writer went on during the dump", busy.saved > 3)
@@ -63,10 +63,10 @@ def equal(source, target, service):
     total = sum(counts.values())
     print(f"equal: {len(counts)} tables and sequences, {len(filled)} with rows, {total} rows, {file.stat().st_size} bytes of dump")
 
-    restored = Service(PROGRAM, target.urls("knowhow", os.environ["KNOWHOW_DATABASE_URL"]), target.log)
+    restored = Service(service.program, environment(**target.environment("knowhow")), service.log.with_name("restored.log"))
     restored.command("migrate", "--set-login-password")
     restored.command("doctor")
-    restored.start()
+    restored.start("--with-worker")
     check("every user finds all again", [read_back(restored, caller) for caller in users] == expected)
     restored.command("audit", "verify")
     print(f"served: {len(users)} users of 2 tenants find all again, with the keys that they had")
@@ -84,11 +84,11 @@ def back_in_time(target, service, users, operators):
     service.ask(operator, "DELETE", f"/v1/admin/users/{bob.user}?tenant=acme&reason=asked%20for%20by%20the%20user")
     until("the erasure to end",
           lambda: service.get(operator, "/v1/admin/erasures?tenant=acme")["items"][0].get("finished_at"))
-    ledger = target.log.with_name("erasures.jsonl")
+    ledger = service.log.with_name("erasures.jsonl")
     ledger.write_text(service.command("erasures") + "\n")
     check("the ledger names nobody", CANARY not in ledger.read_text())
 
-    target.restore(target.server.home / "first.dump", "older")
+    target.restore(target.home / "first.dump", "older")
     target.swap("knowhow", "older")
     again = "select count(*) from users where external_id like '%canary%'"
     check("the dump has who was erased", target.sql(again, "knowhow") == "2")
@@ -99,8 +99,8 @@ def back_in_time(target, service, users, operators):
     service.ask(operator, "GET", f"/v1/admin/users/{bob.user}?tenant=acme", wanted=(404,))
 
     # Another process brings the user's revision to the number that the running one remembers.
-    other = Service(PROGRAM, {name: service.env[name] for name in ("DATABASE_URL", "KNOWHOW_DATABASE_URL")},
-                    target.log.with_name("other.log")).start()
+    other = Service(service.program, service.env, service.log.with_name("other.log"))
+    other.start("--with-worker")
     try:
         other.ask(alice, "PATCH", "/v1/skills/task-0", {"edits": [{"old_string": "Step 0", "new_string": "After all"}]})
         other.ask(alice, "POST", "/v1/skills", skill("elsewhere", "By another process."))
@@ -137,14 +137,14 @@ def dump_of_tenant(target):
 
 def main():
     """Both, one after the other."""
-    with clusters(NAME) as (source, target):
-        folder = Path(os.environ.get("TMPDIR", "/tmp")) / NAME
-        folder.mkdir(mode=0o700)
-        target.log = folder / "restored.log"
-        urls = source.urls(NAME, os.environ["KNOWHOW_DATABASE_URL"])
-        first = Service(PROGRAM, urls, folder / "first.log")
+    start_beside()
+    source = Dumped.of_checkout()
+    with source.database(NAME) as variables, Dumped.temporary("restore") as target, tempfile.TemporaryDirectory() as folder:
+        target.make()
+        first = Service(test_program(), environment(**variables), Path(folder) / "first.log")
         first.command("migrate")
-        services = [first.start()]
+        first.start("--with-worker")
+        services = [first]
         try:
             restored, users, operators = equal(source, target, first)
             services.append(restored)
@@ -152,7 +152,6 @@ def main():
         finally:
             for service in services:
                 service.stop()
-            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

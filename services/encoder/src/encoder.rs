@@ -1,33 +1,37 @@
-//! A model folder: one network, or two whose vectors are joined.
+//! An encoder opened from a model folder: one network, or two networks with joined vectors.
 
 use std::path::Path;
 
-use crate::bert::Bert;
+use crate::bert::{Bert, Known};
 use crate::error::ModelError;
-use crate::join::{self, Join};
+use crate::join::{self, Constants, E5_MUSE, Join, MINILM_MUSE};
 use crate::language::is_english;
 use crate::muse::Muse;
 
-/// Folder of the second network within a model folder.
+/// Name of the mUSE folder in a model folder.
 const MUSE: &str = "muse";
+/// Name of the multilingual-e5-small folder in a model folder.
+const E5: &str = "e5";
 
-/// What a text is. Vectors of messages are compared with those of documents, and with each other.
+/// The role of a text. Vectors of messages are compared with vectors of documents and of other messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextKind {
-    /// What a user says or searches for.
+    /// A message or a search query of a user.
     Message,
-    /// What is found by it, such as a skill's name and description.
+    /// A text that messages are searched against, such as a skill's name and description.
     Document,
 }
 
-/// Which networks of a model folder to use.
+/// The networks of a model folder that an encoder uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Networks {
-    /// All that the folder holds.
+    /// The BERT, joined with mUSE if the folder has it.
     #[default]
     All,
     /// The BERT alone.
     First,
+    /// multilingual-e5-small joined with mUSE.
+    EveryLanguage,
 }
 
 /// A sentence encoder.
@@ -36,17 +40,17 @@ pub struct Encoder {
     vectors: Vectors,
 }
 
-/// How vectors are made.
+/// The method that computes the vectors.
 enum Vectors {
-    /// As the BERT gives them.
+    /// The vectors of the BERT, unchanged.
     Plain,
-    /// Those of all-MiniLM, less the mean of their kind.
+    /// Vectors of all-MiniLM, minus the mean vector of the text's kind.
     Centred,
-    /// Those of all-MiniLM and mUSE, joined.
+    /// Joined vectors of a BERT and mUSE.
     Joined(Box<(Muse, Join)>),
 }
 
-/// A text as the networks read it.
+/// A text, tokenized for each network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
     ids: Vec<u32>,
@@ -55,78 +59,97 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Returns the ids of its tokens for the BERT. None if the text is not English and another network reads it.
+    /// Returns the token ids for the BERT. The list is empty if only mUSE encodes the text: all-MiniLM supports only
+    /// English.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
 
-    /// Returns the ids of its pieces for mUSE. None if the folder has no mUSE.
+    /// Returns the piece ids for mUSE. The list is empty if the folder has no mUSE.
     pub fn pieces(&self) -> &[u32] {
         &self.pieces
     }
 }
 
 impl Encoder {
-    /// Reads a model folder: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`; for a second network
-    /// `muse/weights.safetensors` and `muse/sentencepiece.model`.
+    /// Reads a model folder. It contains `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. If
+    /// it contains mUSE, the files are `muse/weights.safetensors` and `muse/sentencepiece.model`. With
+    /// `Networks::EveryLanguage`, the model in the folder `e5` is used as the BERT.
     ///
     /// # Errors
-    /// If a file is missing, damaged, or of a model that is not supported.
+    /// If a file is missing, damaged, or of an unsupported model.
     pub fn open(folder: &Path, networks: Networks) -> Result<Self, ModelError> {
-        let bert = Bert::open(folder)?;
         let muse = folder.join(MUSE);
-        let vectors = if networks == Networks::All && muse.exists() {
-            if !bert.is_minilm() {
-                let detail = "only all-MiniLM-L6-v2 can be joined with muse; remove the folder muse to use it alone";
-                return Err(ModelError::unfit(&folder.join("model.safetensors"), detail));
+        if networks == Networks::EveryLanguage {
+            let e5 = folder.join(E5);
+            if !e5.exists() {
+                return Err(ModelError::NoE5(e5));
             }
-            Vectors::Joined(Box::new((Muse::open(&muse)?, Join::new())))
-        } else if bert.is_minilm() {
-            Vectors::Centred
-        } else {
-            Vectors::Plain
-        };
+            return Self::join(Bert::open(&e5)?, &e5, &muse);
+        }
+        let bert = Bert::open(folder)?;
+        if networks == Networks::All && muse.exists() {
+            return Self::join(bert, folder, &muse);
+        }
+        let vectors = if bert.known() == Some(Known::MiniLm) { Vectors::Centred } else { Vectors::Plain };
         Ok(Self { bert, vectors })
     }
 
-    /// Returns the name of its vectors. `None` if the folder's name is theirs.
+    /// Joins a BERT with the mUSE that is read from the folder `muse`.
+    fn join(bert: Bert, folder: &Path, muse: &Path) -> Result<Self, ModelError> {
+        let constants: &Constants = match bert.known() {
+            Some(Known::MiniLm) => &MINILM_MUSE,
+            Some(Known::E5) => &E5_MUSE,
+            None => {
+                let detail = "only all-MiniLM-L6-v2 and multilingual-e5-small can be joined with muse; \
+                              remove the folder muse to use a model of your own alone";
+                return Err(ModelError::unfit(&folder.join("model.safetensors"), detail));
+            }
+        };
+        let joined = (Muse::open(muse)?, Join::new(constants));
+        Ok(Self { bert, vectors: Vectors::Joined(Box::new(joined)) })
+    }
+
+    /// Returns the name of the vectors; `None` if they are named after the model folder.
     pub fn name(&self) -> Option<&'static str> {
-        match self.vectors {
+        match &self.vectors {
             Vectors::Plain => None,
             Vectors::Centred => Some("all-MiniLM-L6-v2-centred"),
-            Vectors::Joined(_) => Some("minilm-muse-384"),
+            Vectors::Joined(joined) => Some(joined.1.name),
         }
     }
 
-    /// Returns how many numbers a vector has.
+    /// Returns the number of dimensions of the vectors.
     pub fn dims(&self) -> usize {
         self.bert.dims()
     }
 
-    /// Returns the number of tokens a text is cut at, the two that frame it included.
+    /// Returns the maximum number of tokens of a text, including the first and the last token. Further tokens are
+    /// cut.
     pub fn max_tokens(&self) -> usize {
         self.bert.max_tokens()
     }
 
-    /// Returns how many bytes of a text are read, at most.
+    /// Returns the maximum number of bytes of a text. Further bytes are cut.
     pub fn max_bytes(&self) -> usize {
         self.bert.max_bytes()
     }
 
-    /// Returns a text as the networks read it: framed and cut.
+    /// Tokenizes a text, with the special first and last token. A text above the limits is cut.
     pub fn tokens(&self, text: &str, kind: TextKind) -> Tokens {
         let text = &text[..text.floor_char_boundary(self.max_bytes())];
         match &self.vectors {
             Vectors::Joined(joined) => {
-                let ids = if is_english(text) { self.bert.tokens(text) } else { Vec::new() };
+                let is_read = self.bert.known() != Some(Known::MiniLm) || is_english(text);
+                let ids = if is_read { self.bert.tokens(text) } else { Vec::new() };
                 Tokens { ids, pieces: joined.0.tokens(text), kind }
             }
             Vectors::Plain | Vectors::Centred => Tokens { ids: self.bert.tokens(text), pieces: Vec::new(), kind },
         }
     }
 
-    /// Returns vectors of length 1 for texts as [`Encoder::tokens`] makes them. Calls `pause` before each layer of the BERT
-    /// and before each text of mUSE, so that more urgent work can run there.
+    /// Returns a vector of length 1 for each text. The texts are results of [`Encoder::tokens`]. Calls `pause` before
+    /// each layer of the BERT and before each text of mUSE, so that the caller can run more urgent work.
     pub fn encode(&self, texts: &[Tokens], pause: &mut dyn FnMut()) -> Vec<Vec<f32>> {
         let read: Vec<&[u32]> = texts.iter().map(Tokens::ids).filter(|ids| !ids.is_empty()).collect();
         let mut from_bert = self.bert.encode(&read, pause).into_iter();

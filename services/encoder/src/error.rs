@@ -1,25 +1,28 @@
-//! Why a folder is no model that can be used.
+//! Errors of a model folder.
 
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a model folder; `Display` says what to do about it.
+/// An error of a model folder. The message includes the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// The folder or one of its files is not there.
+    /// The folder or one of its files is missing.
     #[error("{} is missing; a model folder holds config.json, model.safetensors and vocab.txt or tokenizer.json", .0.display())]
     Missing(PathBuf),
-    /// A file is there and cannot be read.
+    /// The folder has no multilingual-e5-small.
+    #[error("{} is missing; `python3 -m tools.model every-language` makes it", .0.display())]
+    NoE5(PathBuf),
+    /// A file exists but cannot be read.
     #[error("{} cannot be read: {source}", .path.display())]
     Unreadable {
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A file holds something else than this encoder can use.
+    /// A file has content that this encoder does not support.
     #[error("{} cannot be used: {detail}", .path.display())]
     Unfit {
         path: PathBuf,
-        /// What was found, and what it should be.
+        /// The content that was found, and the content that is required.
         detail: String,
     },
 }

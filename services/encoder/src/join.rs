@@ -1,5 +1,5 @@
-//! Joins the vectors of two networks to one of 384 numbers. The means of ordinary texts are taken off before, so that the
-//! cosine of two texts says what they share beyond what all texts share.
+//! Joins the vectors of two networks to one vector of 384 numbers. The means of ordinary texts are subtracted first.
+//! The cosine of two vectors then measures how much more similar their texts are than any two texts.
 
 use std::sync::LazyLock;
 
@@ -11,38 +11,57 @@ use crate::linear::Linear;
 use crate::math::normalise;
 use crate::muse;
 
-/// Numbers of a vector of all-MiniLM, and of the joined vector.
+/// Dimensions of the first network's vectors and of the joined vectors.
 pub(crate) const DIMS: usize = 384;
+/// Dimensions of the vectors of both networks together.
 const BOTH: usize = DIMS + muse::DIMS;
 
-/// 16-bit floats: the means of all-MiniLM for messages and for documents, those of mUSE, and the matrix of the join, row
-/// by row. docs/model.md says how they were made.
-const CONSTANTS: &[u8] = include_bytes!("../data/join.f16");
+/// Constants for joining the vectors of two networks.
+pub(crate) struct Constants {
+    /// Name of the joined vectors. If the constants change, the name must change too: vectors with the same name are
+    /// compared.
+    pub(crate) name: &'static str,
+    /// The constants as 16-bit floats: the two means of the first network (messages, documents), the two means of
+    /// mUSE, and the join matrix, row by row. docs/operators/model.md describes how they were computed.
+    floats: &'static [u8],
+}
 
-static MEANS: LazyLock<Means> = LazyLock::new(Means::read);
+/// Constants of all-MiniLM and mUSE.
+pub(crate) const MINILM_MUSE: Constants =
+    Constants { name: "minilm-muse-384", floats: include_bytes!("../data/join.f16") };
+/// Constants of multilingual-e5-small and mUSE.
+pub(crate) const E5_MUSE: Constants = Constants { name: "e5-muse-384", floats: include_bytes!("../data/join-e5.f16") };
 
-/// The means of one network for messages and for documents.
+static MINILM: LazyLock<Pair> = LazyLock::new(|| Means::read(&MINILM_MUSE).first);
+
+/// The means of one network, for messages and for documents.
 struct Pair {
     message: Vec<f32>,
     document: Vec<f32>,
 }
 
 struct Means {
-    minilm: Pair,
+    first: Pair,
     muse: Pair,
 }
 
+impl Constants {
+    fn numbers(&self) -> impl Iterator<Item = f32> {
+        self.floats.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32())
+    }
+}
+
 impl Means {
-    fn read() -> Self {
-        let mut numbers = numbers();
+    fn read(constants: &Constants) -> Self {
+        let mut numbers = constants.numbers();
         let mut mean = |dims: usize| -> Vec<f32> { numbers.by_ref().take(dims).collect() };
-        let minilm = Pair { message: mean(DIMS), document: mean(DIMS) };
-        Self { minilm, muse: Pair { message: mean(muse::DIMS), document: mean(muse::DIMS) } }
+        let first = Pair { message: mean(DIMS), document: mean(DIMS) };
+        Self { first, muse: Pair { message: mean(muse::DIMS), document: mean(muse::DIMS) } }
     }
 }
 
 impl Pair {
-    /// Takes the mean off a vector, and brings it to length 1.
+    /// Subtracts the mean of the kind from a vector, and normalises the result to length 1.
     fn centre(&self, vector: &mut [f32], kind: TextKind) {
         let mean = match kind {
             TextKind::Message => &self.message,
@@ -53,34 +72,37 @@ impl Pair {
     }
 }
 
-/// Takes the mean off a vector of all-MiniLM.
+/// Subtracts the mean of the kind from a vector of all-MiniLM, and normalises the result to length 1.
 pub(crate) fn centre(vector: &mut [f32], kind: TextKind) {
-    MEANS.minilm.centre(vector, kind);
+    MINILM.centre(vector, kind);
 }
 
-/// The matrix from the vectors of both networks to the joined one.
+/// The means of both networks, and the matrix that joins their vectors.
 pub(crate) struct Join {
+    pub(crate) name: &'static str,
+    means: Means,
     matrix: Linear,
     level: Level,
 }
 
 impl Join {
-    pub(crate) fn new() -> Self {
-        let matrix: Vec<f32> = numbers().skip(2 * BOTH).collect();
-        Self { matrix: Linear::pack(&matrix, vec![0.0; DIMS]), level: Level::new() }
+    pub(crate) fn new(constants: &Constants) -> Self {
+        let matrix: Vec<f32> = constants.numbers().skip(2 * BOTH).collect();
+        let matrix = Linear::pack(&matrix, vec![0.0; DIMS]);
+        Self { name: constants.name, means: Means::read(constants), matrix, level: Level::new() }
     }
 
-    /// Returns the joined vector, of length 1. Without a vector of all-MiniLM, which only English texts have, its part
-    /// is zero.
-    pub(crate) fn join(&self, minilm: Option<Vec<f32>>, mut muse: Vec<f32>, kind: TextKind) -> Vec<f32> {
-        let mut both = minilm.map_or_else(
+    /// Returns the joined vector, normalised to length 1. If the first network did not encode the text, its part
+    /// counts as zero.
+    pub(crate) fn join(&self, first: Option<Vec<f32>>, mut muse: Vec<f32>, kind: TextKind) -> Vec<f32> {
+        let mut both = first.map_or_else(
             || vec![0.0; DIMS],
             |mut vector| {
-                centre(&mut vector, kind);
+                self.means.first.centre(&mut vector, kind);
                 vector
             },
         );
-        MEANS.muse.centre(&mut muse, kind);
+        self.means.muse.centre(&mut muse, kind);
         both.append(&mut muse);
         let mut vector = vec![0.0; DIMS];
         dispatch!(self.level, simd => simd.vectorize(#[inline(always)] || self.matrix.apply_one(simd, &both, &mut vector)));
@@ -89,6 +111,5 @@ impl Join {
     }
 }
 
-fn numbers() -> impl Iterator<Item = f32> {
-    CONSTANTS.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32())
-}
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,22 @@
-//! Tells English from other languages by letters and function words.
+//! Distinguishes English from other languages by letters and function words.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// Characters of a text that are looked at.
+/// Maximum number of characters of a text that are examined.
 const CHARS: usize = 2000;
-/// Letters of other alphabets count this many times as much as Latin ones: names and commands are Latin in any language.
+/// Weight of a non-Latin letter, relative to a Latin one. It is high because names and commands are Latin in any
+/// language.
 const OTHER_LETTERS: usize = 3;
-/// What a function word counts. A word with a letter that English lacks counts 1 against it.
+/// Score of a function word. A word with a letter that English does not use scores 1 against English.
 const FUNCTION_WORD: usize = 2;
 
-/// The function words: a line for each language, English first.
-const LINES: &str = include_str!("../data/function_words.txt");
+/// The function words, one line per language. English is the first language.
+pub(crate) const LINES: &str = include_str!("../data/function_words.txt");
 
-/// The languages of each word, as positions in the list.
+/// The languages of each function word, as positions in the list.
 static WORDS: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
     let mut words = HashMap::<&str, Vec<usize>>::new();
     for (language, line) in LINES.lines().filter(|line| !line.starts_with('#')).enumerate() {
@@ -26,10 +27,10 @@ static WORDS: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
     words
 });
 
-/// Most languages in the list.
+/// Maximum number of languages in the list.
 const LANGUAGES: usize = 16;
 
-/// Returns whether a text is English, or too short to tell.
+/// Returns whether a text is English or too short to recognise its language.
 pub(crate) fn is_english(text: &str) -> bool {
     let mut count = Count::default();
     let mut word = String::new();

@@ -1,12 +1,14 @@
-//! Texts to vectors on the processor: sentence encoders read from a folder. A BERT such as all-MiniLM-L6-v2, alone or joined
-//! with the multilingual Universal Sentence Encoder (mUSE).
+//! Sentence encoders that are read from a folder and compute vectors of texts on the processor. The main network is a
+//! BERT such as all-MiniLM-L6-v2. The networks all-MiniLM-L6-v2 and multilingual-e5-small can be joined with the
+//! multilingual Universal Sentence Encoder (mUSE).
 //!
-//! Nothing is fetched and nothing is written. The same text gives the same vector, bit for bit on one kind of
-//! processor, whatever it is encoded together with. This is a crate of its own so that it is optimised in
-//! development builds too, where it would be a hundred times slower.
+//! The encoder does not use the network and writes no files. On one kind of processor, a text always gets the same
+//! vector, bit for bit, regardless of the other texts in the batch. The encoder is a separate crate so that
+//! development builds optimise it too; otherwise it would be a hundred times slower there.
 
 mod attention;
 mod bert;
+mod blocks;
 mod encoder;
 mod error;
 mod join;

@@ -1,15 +1,16 @@
-//! Matrix products: weights as 16-bit integers in panels of sixteen columns, sums in single precision.
+//! Matrix products. The weights are 16-bit integers in panels of sixteen columns, and sums are in single precision.
 //!
-//! Each column has its own scale, so that half the memory and half the traffic cost next to no precision.
+//! Each column has its own scale. Integers take half the memory and memory traffic of floats, with a negligible loss
+//! of precision.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-/// Columns of a panel: one register of AVX-512, two of AVX2, four of NEON.
+/// Columns of a panel. They fill one register of AVX-512, two of AVX2 or four of NEON.
 pub(crate) const LANES: usize = 16;
-/// Sums of one row that are in work at once.
+/// Number of partial sums that are computed in parallel for one row.
 const SUMS: usize = 4;
 
-/// Rows of numbers, `stride` apart.
+/// Input rows. Each row starts `stride` numbers after the previous one.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) values: &'a [f32],
@@ -17,13 +18,14 @@ pub(crate) struct Rows<'a> {
     pub(crate) count: usize,
 }
 
-/// Where results go: rows of numbers, `stride` apart.
+/// Output rows. Each row starts `stride` numbers after the previous one.
 pub(crate) struct RowsMut<'a> {
     pub(crate) values: &'a mut [f32],
     pub(crate) stride: usize,
 }
 
-/// Sixteen columns of a matrix: sixteen weights for each input, and what each sum is multiplied with and added to.
+/// Sixteen columns of a matrix: sixteen weights for each input. The sum of a column is multiplied by its scale, and
+/// then its bias is added.
 #[derive(Clone, Copy)]
 pub(crate) struct Panel<'a> {
     pub(crate) weights: &'a [f32],
@@ -31,9 +33,11 @@ pub(crate) struct Panel<'a> {
     pub(crate) bias: &'a [f32],
 }
 
-/// Multiplies rows with a panel; the sixteen results of each row go to the start of a row of `out`.
+/// Multiplies rows with a panel. The sixteen results of a row are written to the start of the corresponding row of
+/// `out`.
 ///
-/// Each row is summed in the same order however many there are, so that its result depends on nothing but itself.
+/// The numbers of a row are always summed in the same order, so that the result does not depend on the number of
+/// rows.
 #[inline(always)]
 pub(crate) fn multiply<S: Simd>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: RowsMut<'_>) {
     let mut done = 0;
@@ -50,7 +54,7 @@ pub(crate) fn multiply<S: Simd>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: 
             }
         };
     }
-    // As many sums as there are registers for: 32 wide ones with AVX-512, 16 that hold half a row with AVX2.
+    // The height of a tile is limited by the number of registers: AVX-512 has 32, and AVX2 has 16 of half the width.
     if S::f32s::LEN >= LANES {
         tiles!(12);
         tiles!(8);
@@ -78,13 +82,13 @@ fn multiply_tile<S: Simd, const HEIGHT: usize>(simd: S, rows: Rows<'_>, panel: P
     }
 }
 
-/// What passes through a layer.
+/// The input, output and scratch memory of a layer.
 pub(crate) struct Passing<'a> {
-    /// The rows that go in.
+    /// The input rows.
     pub(crate) input: &'a [f32],
-    /// Where the rows that come out go.
+    /// The output rows.
     pub(crate) out: &'a mut [f32],
-    /// Scratch, at least as much as [`Linear::room`] says.
+    /// Scratch memory of at least [`Linear::room`] numbers.
     pub(crate) room: &'a mut [f32],
 }
 
@@ -98,7 +102,7 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    /// Packs weights that come output by output.
+    /// Packs the weights of a matrix. All weights of the first output come first.
     pub(crate) fn pack(weights: &[f32], bias: Vec<f32>) -> Self {
         let outputs = bias.len();
         let inputs = weights.len() / outputs;
@@ -113,17 +117,17 @@ impl Linear {
         Self { inputs, outputs, weights: packed, scale, bias }
     }
 
-    /// Numbers that [`Linear::apply`] needs room for.
+    /// Returns the size of the scratch memory that [`Linear::apply`] needs, as a count of numbers.
     pub(crate) fn room(&self) -> usize {
         self.inputs * LANES
     }
 
-    /// Returns how many numbers come out.
+    /// Returns the number of outputs.
     pub(crate) fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Multiplies all rows that go in.
+    /// Multiplies all input rows, and writes the results to `out`.
     #[inline(always)]
     pub(crate) fn apply<S: Simd>(&self, simd: S, passing: Passing<'_>) {
         let Passing { input, out, room } = passing;
@@ -131,7 +135,7 @@ impl Linear {
         self.apply_rows(simd, (rows, RowsMut { values: out, stride: self.outputs }), room);
     }
 
-    /// Multiplies rows that may overlap: the window of a convolution is one row.
+    /// Multiplies rows that may overlap, e.g. the windows of a convolution.
     #[inline(always)]
     pub(crate) fn apply_rows<S: Simd>(&self, simd: S, (rows, out): (Rows<'_>, RowsMut<'_>), room: &mut [f32]) {
         let room = &mut room[..self.room()];
@@ -147,7 +151,8 @@ impl Linear {
 }
 
 impl Linear {
-    /// Multiplies one row. Several sums are in work at once: a single one would wait for itself at each input.
+    /// Multiplies one row. Several sums run in parallel, because with a single sum each addition would wait for the
+    /// previous one.
     #[inline(always)]
     pub(crate) fn apply_one<S: Simd>(&self, simd: S, input: &[f32], out: &mut [f32]) {
         let columns = self.scale.as_chunks::<LANES>().0.iter().zip(self.bias.as_chunks::<LANES>().0);
@@ -167,7 +172,7 @@ impl Linear {
     }
 }
 
-/// Appends numbers as 16-bit integers, and says what each of them stands for.
+/// Appends numbers as 16-bit integers, and returns the scale that converts the integers back.
 pub(crate) fn shorten(numbers: &[f32], short: &mut Vec<i16>) -> f32 {
     let most = f32::from(i16::MAX);
     let scale = numbers.iter().fold(0.0_f32, |largest, number| largest.max(number.abs())) / most;

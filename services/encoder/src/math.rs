@@ -1,10 +1,10 @@
-//! Functions of single numbers and rows, in forms the compiler turns into vector instructions.
+//! Functions on numbers and rows, written so that the compiler translates them to vector instructions.
 
 use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
 
 use crate::linear::LANES;
 
-/// Gains and offsets of a normalisation.
+/// Gain and offset of each number of a row, for a layer normalisation.
 pub(crate) struct Norm {
     pub(crate) gain: Vec<f32>,
     pub(crate) offset: Vec<f32>,
@@ -12,7 +12,8 @@ pub(crate) struct Norm {
 }
 
 impl Norm {
-    /// Adds rows to rows, then brings each to mean 0 and variance 1, then scales it.
+    /// Adds `added` to `rows` element by element. Then normalises each row to mean 0 and variance 1, and applies gain
+    /// and offset.
     #[inline(always)]
     pub(crate) fn add(&self, rows: &mut [f32], added: &[f32]) {
         for (value, more) in rows.iter_mut().zip(added) {
@@ -21,7 +22,7 @@ impl Norm {
         self.apply(rows);
     }
 
-    /// Brings rows to mean 0 and variance 1, then scales them.
+    /// Normalises each row to mean 0 and variance 1, then applies gain and offset.
     #[inline(always)]
     pub(crate) fn apply(&self, rows: &mut [f32]) {
         let width = self.gain.len();
@@ -38,7 +39,7 @@ impl Norm {
     }
 }
 
-/// Shares that are positive and add up to 1.
+/// Replaces the numbers of a row by their softmax: positive shares with a sum of 1.
 #[inline(always)]
 pub(crate) fn softmax(row: &mut [f32]) {
     let most = row.iter().copied().fold(f32::MIN, f32::max);
@@ -51,7 +52,8 @@ pub(crate) fn softmax(row: &mut [f32]) {
     }
 }
 
-/// The Gaussian error linear unit of every number. The error function is Abramowitz and Stegun's 7.1.26.
+/// Applies the Gaussian error linear unit to each number. The error function is approximated by Abramowitz and
+/// Stegun's formula 7.1.26.
 #[inline(always)]
 pub(crate) fn gelu(values: &mut [f32]) {
     for value in values {
@@ -63,7 +65,7 @@ pub(crate) fn gelu(values: &mut [f32]) {
     }
 }
 
-/// Brings a vector to length 1; the vector of nothing stays.
+/// Normalises a vector to length 1. A zero vector stays unchanged.
 pub(crate) fn normalise(vector: &mut [f32]) {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
@@ -84,10 +86,10 @@ fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     sums.iter().sum()
 }
 
-/// The exponential function to seven digits, after Cephes.
+/// Returns the exponential function with seven digits of precision, computed as in Cephes.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    const ROUNDER: f32 = 12_582_912.0; // adding 1.5 * 2^23 leaves no room for a fraction
+    const ROUNDER: f32 = 12_582_912.0; // the sum with 1.5 * 2^23 has no bits for a fraction, so it is rounded
     let x = x.clamp(-87.0, 88.0);
     let power = (x * LOG2_E + ROUNDER) - ROUNDER;
     let r = x - power * 0.693_359_4 + power * 2.121_944_4e-4;

@@ -1,5 +1,5 @@
-//! Google's multilingual Universal Sentence Encoder, version 3: a mean of word vectors and of n-gram convolutions, and four
-//! dense layers on top of it.
+//! Google's multilingual Universal Sentence Encoder, version 3. It computes the mean of word vectors and n-gram
+//! convolutions, and passes it through four dense layers.
 
 use std::path::Path;
 
@@ -11,23 +11,23 @@ use crate::math::{Norm, normalise};
 use crate::sentencepiece::SentencePiece;
 use crate::tensors::Tensors;
 
-/// Numbers of a vector.
+/// Dimensions of the vectors.
 pub(crate) const DIMS: usize = 512;
-/// Tokens a text is cut at, the two that frame it included.
+/// Maximum number of tokens of a text, including the first and the last token. Further tokens are cut.
 const MAX_TOKENS: usize = 256;
-/// Parts of the table of word vectors: the vector of a token stands in part `id % PARTS`, in row `id / PARTS`.
+/// Number of parts of the table of word vectors. The vector of a token is in row `id / PARTS` of part `id % PARTS`.
 const PARTS: usize = 17;
-/// Rows of each part.
+/// Number of rows in each part.
 const PART_ROWS: usize = 7530;
-/// Channels of a convolution.
+/// Number of channels of a convolution.
 const CHANNELS: usize = 256;
-/// Tokens that each convolution looks at, and how many of them stand before its own.
+/// Widths of the convolutions in tokens, each with the number of tokens that precede the current one.
 const ORDERS: [(usize, usize); 3] = [(2, 0), (3, 1), (5, 2)];
-/// Numbers of a token before the sum: its vector, and the channels of all convolutions.
+/// Numbers per token before the sum: the word vector and the channels of all convolutions.
 const FEATURES: usize = DIMS + ORDERS.len() * CHANNELS;
-/// Inputs of the widest layer that reads rows.
+/// Number of inputs of the largest layer that reads several rows.
 const LARGEST_WINDOW: usize = 5 * CHANNELS;
-/// Numbers between the dense layers.
+/// Width of the dense layers.
 const DENSE: usize = 320;
 
 pub(crate) struct Muse {
@@ -42,14 +42,14 @@ pub(crate) struct Muse {
     level: Level,
 }
 
-/// A part of the table of word vectors: a number is `values[..] * scale + offset`.
+/// A part of the table of word vectors. A stored number is decoded as `values[..] * scale + offset`.
 struct Part {
     values: Vec<u8>,
     scale: f32,
     offset: f32,
 }
 
-/// Two convolutions, the result of each added to its input.
+/// Two convolutions. The result of each is added to its input.
 struct Convolution {
     order: usize,
     before: usize,
@@ -57,7 +57,7 @@ struct Convolution {
     second: Linear,
 }
 
-/// The layers on top of the sum: `tanh(y·skip_out + relu(y·up)·out)`, where `y = relu(x·skip_in + relu(x·first)·second)`.
+/// The dense layers: `tanh(y·skip_out + relu(y·up)·out)`, with `y = relu(x·skip_in + relu(x·first)·second)`.
 struct Dense {
     first: Linear,
     second: Linear,
@@ -114,12 +114,12 @@ impl Muse {
         })
     }
 
-    /// Returns the token ids of a text, framed and cut.
+    /// Returns the token ids of a text, with the special first and last token. Further tokens are cut.
     pub(crate) fn tokens(&self, text: &str) -> Vec<u32> {
         self.tokenizer.ids(text, MAX_TOKENS)
     }
 
-    /// Returns the vector of a text, of length 1.
+    /// Returns the vector of a text, normalised to length 1.
     pub(crate) fn encode(&self, ids: &[u32]) -> Vec<f32> {
         dispatch!(self.level, simd => simd.vectorize(#[inline(always)] || self.run(simd, ids)))
     }
@@ -146,7 +146,7 @@ impl Muse {
             }
         }
         self.norm.apply(&mut features);
-        // The sum over tokens comes before the matrix, which is linear: one row instead of many.
+        // The matrix product is linear, so the rows are summed first and only one row is multiplied.
         let mut total = vec![0.0; FEATURES];
         for row in features.chunks_exact(FEATURES) {
             for (sum, value) in total.iter_mut().zip(row) {
@@ -159,7 +159,7 @@ impl Muse {
         self.dense.run(simd, &mean)
     }
 
-    /// Writes the vector of each token.
+    /// Writes the vector of each token into `words`.
     #[inline(always)]
     fn look_up(&self, ids: &[u32], words: &mut [f32]) {
         for (row, &id) in words.chunks_exact_mut(DIMS).zip(ids) {
@@ -184,7 +184,7 @@ impl Convolution {
     #[inline(always)]
     fn run<'a, S: Simd>(&self, simd: S, input: impl ExactSizeIterator<Item = &'a [f32]>, room: &mut [f32]) -> Vec<f32> {
         let count = input.len();
-        // Rows of zeros around the text: a window of neighbours is then one slice.
+        // Rows of zeros before and after the text make each window one slice.
         let mut padded = vec![0.0; (count + self.order - 1) * CHANNELS];
         for (row, from) in padded[self.before * CHANNELS..].chunks_exact_mut(CHANNELS).zip(input) {
             row.copy_from_slice(from);
@@ -219,7 +219,7 @@ impl Dense {
     }
 }
 
-/// Multiplies a single row.
+/// Multiplies one row with the layer's weights.
 #[inline(always)]
 fn multiply<S: Simd>(simd: S, layer: &Linear, input: &[f32]) -> Vec<f32> {
     let mut out = vec![0.0; layer.outputs()];
@@ -258,7 +258,7 @@ fn read_without_bias(file: &mut Tensors, name: &str, inputs: usize, outputs: usi
     Ok(Linear::pack(&read_turned(file, name, inputs, outputs)?, vec![0.0; outputs]))
 }
 
-/// Reads a matrix whose rows are inputs, and returns it with outputs as rows.
+/// Reads a matrix with one row per input, and returns it transposed, with one row per output.
 fn read_turned(file: &mut Tensors, name: &str, inputs: usize, outputs: usize) -> Result<Vec<f32>, ModelError> {
     let weights = file.read(name, &[inputs, outputs])?;
     let column = |output: usize| weights.iter().skip(output).step_by(outputs);

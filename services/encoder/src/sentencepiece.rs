@@ -1,4 +1,4 @@
-//! SentencePiece: a text to the sequence of pieces that its unigram model rates highest.
+//! SentencePiece: splits a text into the sequence of pieces with the highest score in its unigram model.
 
 mod normalizer;
 mod proto;
@@ -11,10 +11,11 @@ use crate::error::ModelError;
 use normalizer::Normalizer;
 use trie::Trie;
 
-/// How much worse than the worst piece an unknown character is rated, as in the reference implementation.
+/// The score of an unknown character is this much below the score of the worst piece, as in the reference
+/// implementation.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
-/// Texts to piece ids.
+/// A tokenizer from texts to piece ids.
 pub(crate) struct SentencePiece {
     normalizer: Normalizer,
     trie: Trie,
@@ -25,7 +26,7 @@ pub(crate) struct SentencePiece {
     end: u32,
 }
 
-/// The best way to cut a text up to some position: its score, where its last piece starts, and that piece.
+/// The best segmentation of the text before a position: its score, and the start and id of its last piece.
 #[derive(Clone, Copy)]
 struct Step {
     score: f32,
@@ -34,7 +35,7 @@ struct Step {
 }
 
 impl SentencePiece {
-    /// Reads a file that SentencePiece's trainer wrote.
+    /// Reads a model file in SentencePiece's own format.
     pub(crate) fn read(path: &Path) -> Result<Self, ModelError> {
         let bytes = fs::read(path).map_err(|error| ModelError::io(path, error))?;
         let unfit = |detail: &str| ModelError::unfit(path, detail);
@@ -56,13 +57,13 @@ impl SentencePiece {
         Ok(Self { normalizer, trie, scores, unknown_score: worst - UNKNOWN_PENALTY, unknown, begin, end })
     }
 
-    /// Returns the number of pieces.
+    /// Returns the number of pieces in the vocabulary.
     pub(crate) fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// Returns the ids of a text between `<s>` and `</s>`, cut at `max` ids. Names of special pieces within the text are
-    /// plain text.
+    /// Returns the ids of a text between `<s>` and `</s>`. At most `max` ids are returned. Names of special pieces in
+    /// the text are treated as plain text.
     pub(crate) fn ids(&self, text: &str, max: usize) -> Vec<u32> {
         let text = self.normalizer.normalize(text);
         let mut ids = vec![self.begin];
@@ -72,7 +73,7 @@ impl SentencePiece {
         ids
     }
 
-    /// Returns the best pieces of a normalized text: the Viterbi algorithm, from left to right.
+    /// Returns the best pieces of a normalised text. The Viterbi algorithm finds them from left to right.
     fn segment(&self, text: &[u8]) -> Vec<u32> {
         let nothing = Step { score: f32::NEG_INFINITY, start: 0, piece: self.unknown };
         let mut steps = vec![nothing; text.len() + 1];
@@ -108,7 +109,7 @@ impl SentencePiece {
     }
 }
 
-/// Returns the bytes of the UTF-8 character that starts with this byte.
+/// Returns the length in bytes of a UTF-8 character with this first byte.
 fn char_len(first: u8) -> usize {
     match first {
         0xf0.. => 4,

@@ -1,4 +1,4 @@
-//! What the JSON files of a model folder say about the model.
+//! Reads the settings in the JSON files of a model folder.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 use crate::error::ModelError;
 use crate::linear::LANES;
 
-/// Longest text in tokens where the folder does not say.
+/// Maximum number of tokens of a text if the folder does not set it.
 const DEFAULT_TOKENS: usize = 256;
 
-/// `config.json`.
+/// The members of `config.json` that the encoder needs.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Shape {
     pub(crate) model_type: String,
@@ -37,19 +37,19 @@ pub(crate) struct Shape {
     pub(crate) epsilon: f32,
 }
 
-/// `sentence_bert_config.json`.
+/// The members of `sentence_bert_config.json` that the encoder needs.
 #[derive(Debug, Deserialize)]
 struct Sentence {
     max_seq_length: usize,
 }
 
-/// `1_Pooling/config.json`.
+/// The members of `1_Pooling/config.json` that the encoder needs.
 #[derive(Debug, Deserialize)]
 struct Pooling {
     pooling_mode_mean_tokens: bool,
 }
 
-/// `tokenizer_config.json`.
+/// The members of `tokenizer_config.json` that the encoder needs.
 #[derive(Debug, Deserialize)]
 struct Casing {
     #[serde(default = "yes")]
@@ -57,7 +57,7 @@ struct Casing {
     strip_accents: Option<bool>,
 }
 
-/// Everything that is known before the weights are read.
+/// Settings of a model that must be known before its weights are read.
 pub(crate) struct Settings {
     pub(crate) shape: Shape,
     pub(crate) max_tokens: usize,
@@ -66,7 +66,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads and checks the JSON files; all but `config.json` are optional.
+    /// Reads and checks the JSON files of a folder. All files except `config.json` are optional.
     pub(crate) fn read(folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join("config.json");
         let shape: Shape = read_json(&path)?;
@@ -124,12 +124,12 @@ impl Shape {
     }
 }
 
-/// A file of the folder, whole.
+/// Reads a text file of the folder.
 pub(crate) fn read_text(path: &Path) -> Result<String, ModelError> {
     fs::read_to_string(path).map_err(|error| ModelError::io(path, error))
 }
 
-/// A JSON file of the folder.
+/// Reads a JSON file of the folder.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
     serde_json::from_str(&read_text(path)?).map_err(|error| ModelError::unfit(path, error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! A safetensors file, read tensor by tensor so that it is never in memory twice.
+//! Reads a safetensors file tensor by tensor, so that the weights are never in memory twice.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::blocks::{packed_len, unpack};
 use crate::error::ModelError;
 
-/// Largest header that is read, in bytes; real ones have some kilobytes.
+/// Maximum size of a header in bytes. Real headers have some kilobytes.
 const MAX_HEADER: u64 = 16 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -20,7 +21,7 @@ struct TensorHeader {
     data_offsets: [u64; 2],
 }
 
-/// An open file and its table of contents.
+/// An open safetensors file and its table of contents.
 pub(crate) struct Tensors {
     path: PathBuf,
     file: BufReader<File>,
@@ -29,7 +30,7 @@ pub(crate) struct Tensors {
 }
 
 impl Tensors {
-    /// Opens the file and checks that all its tensors lie within it.
+    /// Opens a file, and checks that all tensors lie within it.
     pub(crate) fn open(path: &Path) -> Result<Self, ModelError> {
         let failed = |error| ModelError::io(path, error);
         let short = |_| ModelError::unfit(path, "it is cut short or no safetensors file");
@@ -59,28 +60,36 @@ impl Tensors {
         Ok(Self { path: path.to_owned(), file, data: 8 + length, entries })
     }
 
-    /// The numbers of a tensor that must have this shape.
+    /// Reads the numbers of a tensor. Fails if the tensor has another shape.
     pub(crate) fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
         let mut numbers = Vec::with_capacity(shape.iter().product());
         self.each_row(name, shape, |row| numbers.extend_from_slice(row))?;
         Ok(numbers)
     }
 
-    /// The same, row by row.
+    /// Calls `take` with each row of a tensor. A matrix of bytes is unpacked from blocks of 4-bit numbers.
     pub(crate) fn each_row(
         &mut self,
         name: &str,
         shape: &[usize],
         mut take: impl FnMut(&[f32]),
     ) -> Result<(), ModelError> {
-        let bytes = self.find(name, shape, ("F32", 4))?;
-        let unfit = |detail: &str| ModelError::unfit(&self.path, format!("tensor {name} {detail}"));
         let width = shape.last().copied().unwrap_or(1);
-        let (mut row, mut raw) = (vec![0.0; width], vec![0; width * 4]);
-        for _ in 0..bytes / raw.len() {
+        let is_packed = self.is_packed(name);
+        let (bytes, row_bytes) = match shape {
+            [rows, _] if is_packed => (self.find(name, &[*rows, packed_len(width)], ("U8", 1))?, packed_len(width)),
+            _ => (self.find(name, shape, ("F32", 4))?, width * 4),
+        };
+        let unfit = |detail: &str| ModelError::unfit(&self.path, format!("tensor {name} {detail}"));
+        let (mut row, mut raw) = (vec![0.0; width], vec![0; row_bytes]);
+        for _ in 0..bytes / row_bytes {
             self.file.read_exact(&mut raw).map_err(|error| ModelError::io(&self.path, error))?;
-            for (number, raw) in row.iter_mut().zip(raw.as_chunks().0) {
-                *number = f32::from_le_bytes(*raw);
+            if is_packed {
+                unpack(&raw, &mut row);
+            } else {
+                for (number, raw) in row.iter_mut().zip(raw.as_chunks().0) {
+                    *number = f32::from_le_bytes(*raw);
+                }
             }
             if !row.iter().all(|number| number.is_finite()) {
                 return Err(unfit("holds values that are no numbers"));
@@ -90,14 +99,20 @@ impl Tensors {
         Ok(())
     }
 
-    /// The bytes of a tensor of bytes that must have this shape.
+    /// Returns whether a tensor is stored as bytes.
+    pub(crate) fn is_packed(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|entry| entry.dtype == "U8")
+    }
+
+    /// Reads a tensor of bytes. Fails if the tensor has another shape.
     pub(crate) fn read_bytes(&mut self, name: &str, shape: &[usize]) -> Result<Vec<u8>, ModelError> {
         let mut bytes = vec![0; self.find(name, shape, ("U8", 1))?];
         self.file.read_exact(&mut bytes).map_err(|error| ModelError::io(&self.path, error))?;
         Ok(bytes)
     }
 
-    /// Goes to the start of a tensor of this shape and type, of so many bytes a number. Returns its length in bytes.
+    /// Seeks to the start of a tensor, and returns its length in bytes. Fails if its shape or type is another one.
+    /// `size` is the number of bytes per number.
     fn find(&mut self, name: &str, shape: &[usize], (dtype, size): (&str, usize)) -> Result<usize, ModelError> {
         let unfit = |detail: &str| ModelError::unfit(&self.path, format!("tensor {name} {detail}"));
         let entry = self.entries.get(name).ok_or_else(|| unfit("is missing"))?;

@@ -1,9 +1,10 @@
-//! How BERT's tokenizer sees a text: cleaned, lowered, without accents, in words and single punctuation marks.
+//! Prepares texts like BERT's tokenizer: cleans them, removes accents, and splits them into words and single
+//! punctuation marks.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// The characters of a text after cleaning, with spaces around every CJK ideograph.
+/// Returns the cleaned characters of a text. Each CJK ideograph is surrounded by spaces.
 pub(crate) fn clean(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|&c| !is_dropped(c)).map(|c| if c.is_whitespace() { ' ' } else { c }).flat_map(|c| {
         let ideograph = is_ideograph(c);
@@ -11,12 +12,12 @@ pub(crate) fn clean(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// The same without nonspacing marks.
+/// Returns the decomposed characters without nonspacing marks, which removes accents.
 pub(crate) fn without_accents(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     chars.nfd().filter(|c| c.general_category() != GeneralCategory::NonspacingMark)
 }
 
-/// Whether a character stands as a word of its own.
+/// Returns whether a character is punctuation, which forms a word of its own.
 pub(crate) fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }

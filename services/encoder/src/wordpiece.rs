@@ -1,4 +1,4 @@
-//! WordPiece: words to the longest pieces the vocabulary has.
+//! WordPiece: splits each word into the longest pieces in the vocabulary.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::error::ModelError;
 use crate::settings::{Settings, read_json, read_text};
 use crate::text;
 
-/// A longer word is one unknown token.
+/// Maximum number of characters of a word. A longer word becomes one unknown token.
 const MAX_WORD: usize = 100;
-/// Bytes of a text that are looked at for each token of the limit; words have five on average.
-const BYTES_PER_TOKEN: usize = 64;
+/// Number of bytes of a text that are read for each token that may be returned. Words have five on average.
+pub(crate) const BYTES_PER_TOKEN: usize = 64;
 
 #[derive(Deserialize)]
 struct TokenizerFile {
@@ -24,7 +24,7 @@ struct TokenizerModel {
     vocab: HashMap<String, u32>,
 }
 
-/// Texts to token ids.
+/// A tokenizer from texts to token ids.
 pub(crate) struct WordPiece {
     first: HashMap<Box<str>, u32>,
     following: HashMap<Box<str>, u32>,
@@ -38,7 +38,7 @@ pub(crate) struct WordPiece {
 }
 
 impl WordPiece {
-    /// The vocabulary of a folder: `vocab.txt`, else the one within `tokenizer.json`.
+    /// Reads the vocabulary of a folder from `vocab.txt`, or from `tokenizer.json` if that is missing.
     pub(crate) fn read(folder: &Path, settings: &Settings) -> Result<Self, ModelError> {
         let path = folder.join("vocab.txt");
         match read_text(&path) {
@@ -73,15 +73,10 @@ impl WordPiece {
         Ok(Self { first, following, longest, unknown, begin, end, max_tokens, lowercase, strip_accents })
     }
 
-    /// Bytes of a text that are looked at.
-    pub(crate) fn max_bytes(&self) -> usize {
-        self.max_tokens * BYTES_PER_TOKEN
-    }
-
-    /// The ids of a text between `[CLS]` and `[SEP]`, cut at the model's limit. Names of special tokens within the
-    /// text are plain text.
+    /// Returns the ids of a text between `[CLS]` and `[SEP]`, cut at the model's limit. Names of special tokens in
+    /// the text are treated as plain text.
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
-        let text = &text[..text.floor_char_boundary(self.max_bytes())];
+        let text = &text[..text.floor_char_boundary(self.max_tokens * BYTES_PER_TOKEN)];
         let mut ids = vec![self.begin];
         let clean = text::clean(text);
         if self.strip_accents {

@@ -1,5 +1,8 @@
-//! The models of this process: one of each, shared by all its threads.
+//! The models of this process, shared by all its threads.
 
+pub mod chat;
+pub mod embed;
+pub(crate) mod remote;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,86 +13,93 @@ use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use crate::chat::{ChatError, ChatModel};
-use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings, Networks, TextKind};
-use crate::remote::RemoteSettings;
+use crate::models::chat::{ChatError, ChatModel};
+use crate::models::embed::{
+    Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings, Networks, Text, TextKind,
+};
+use crate::models::remote::RemoteSettings;
 use crate::{Asker, Asking, Priority};
 
-/// Texts that may wait for the model in this process, of each priority.
+/// Maximum number of texts queued for the local model, per priority.
 const QUEUE: usize = 512;
-/// Longest wait for the vector of what was just changed; then it is its job's.
+/// Maximum wait for the vector of changed text; after this time a job computes the vector.
 const CHANGED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Settings of the models. With both a server of embeddings and a folder, the server is used.
+/// Settings of the models. If both an embeddings server and a folder are set, the server is used.
 #[derive(Default)]
 pub struct ModelsSettings {
-    /// Folder of the model that runs in this process.
+    /// Folder of the local model; `None` for no local model.
     pub folder: Option<PathBuf>,
-    /// Which of the folder's networks are used.
+    /// The networks of the folder to use.
     pub networks: Networks,
-    /// Threads that run it.
+    /// Number of threads of the local model.
     pub threads: usize,
-    /// A server of embeddings, and the numbers of its vectors.
+    /// An embeddings server and the dimensions of its vectors; `None` for no server.
     pub embeddings: Option<(RemoteSettings, usize)>,
-    /// A server of a chat model.
+    /// The server of a chat model; `None` for no chat model.
     pub chat: Option<RemoteSettings>,
 }
 
-/// The embedding model and the chat model, both optional. Without them recall goes by words alone, and summaries are
+/// The embedding model and the chat model, both optional. Without them recall searches by words, and summaries are
 /// extracts.
 #[derive(Default)]
 pub struct Models {
-    /// The model that makes vectors, if one is configured and usable.
+    /// The embedding model, if one is configured and usable.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// The chat model, if one is configured and usable.
     pub chat: Option<Arc<ChatModel>>,
+    /// The chat model for questions that a turn waits for. Requests are not retried, and have their own circuit
+    /// breaker: turns give up early, and must not pause the model for jobs.
+    pub judge: Option<Arc<ChatModel>>,
     problem: Option<String>,
     recent: Cache,
 }
 
-/// How a model is.
+/// The state of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelState {
-    /// It can be asked.
+    /// The model accepts requests.
     Ready,
-    /// Its server failed repeatedly and is left alone for a moment.
+    /// The server failed repeatedly, so requests are paused for a moment.
     Paused,
-    /// It is configured and cannot be used; the log and `knowhow doctor` say why.
+    /// The model is configured but cannot be used; the log and `knowhow doctor` give the reason.
     Broken,
-    /// None is configured.
+    /// No model is configured.
     None,
 }
 
-/// How the models are. The service works without either.
+/// The state of the models. The service works without them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ModelsStatus {
-    /// Unless it is `ready`, skills and memories are found by their words alone.
+    /// State of the embedding model. Unless it is `ready`, skills and memories are searched by words only.
     pub embeddings: ModelState,
-    /// Unless it is `ready`, summaries are extracts.
+    /// State of the chat model. Unless it is `ready`, summaries are extracts.
     pub chat: ModelState,
 }
 
-/// A setting with which no model can be reached.
+/// An invalid setting of a model.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelsError {
-    /// Of the embeddings' server.
+    /// An invalid setting of the embeddings server.
     #[error(transparent)]
     Embeddings(#[from] EmbedError),
-    /// Of the chat model's server.
+    /// An invalid setting of the chat model's server.
     #[error(transparent)]
     Chat(#[from] ChatError),
 }
 
 impl Models {
-    /// Reads the model of the folder, which takes some tenths of a second, and prepares to reach the servers. A folder
-    /// that cannot be used is no error: [`Models::problem`] tells of it.
+    /// Loads the local model, which takes some tenths of a second, and prepares clients of the servers. An unusable
+    /// folder is not an error, see [`Models::problem`].
     ///
     /// # Errors
-    /// For settings that cannot work.
+    /// Invalid settings.
     pub fn open(settings: ModelsSettings) -> Result<Self, ModelsError> {
+        let once = settings.chat.clone().map(|chat| RemoteSettings { retries: 0, ..chat });
+        let judge = once.map(ChatModel::new).transpose()?.map(Arc::new);
         let chat = settings.chat.map(ChatModel::new).transpose()?.map(Arc::new);
-        let mut models = Self { chat, ..Self::default() };
+        let mut models = Self { chat, judge, ..Self::default() };
         if let Some((remote, dims)) = settings.embeddings {
             models.embedder = Some(Arc::new(HttpEmbedder::new(remote, dims)?));
         } else if let Some(folder) = settings.folder {
@@ -102,12 +112,12 @@ impl Models {
         Ok(models)
     }
 
-    /// Why the model of the folder cannot be used.
+    /// Returns the reason why the local model cannot be used; `None` if it is usable or not configured.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// Whether one is left alone after failures; `None` where there is none.
+    /// Returns whether requests to a model are paused after failures; `None` if it is not configured.
     pub fn is_paused(&self, model: Model) -> Option<bool> {
         match model {
             Model::Embeddings => self.embedder.as_ref().map(|embedder| embedder.is_paused()),
@@ -115,7 +125,7 @@ impl Models {
         }
     }
 
-    /// How they are at this moment.
+    /// Returns the current state of the models.
     pub fn status(&self) -> ModelsStatus {
         let state = |paused: Option<bool>| match paused {
             Some(false) => ModelState::Ready,
@@ -129,10 +139,10 @@ impl Models {
         ModelsStatus { embeddings, chat: state(self.is_paused(Model::Chat)) }
     }
 
-    /// The vector of a user's message or question, at the latest by the deadline; remembered for a while.
+    /// Returns the vector of a user's message or question, by the deadline. Caches it for a while.
     ///
     /// # Errors
-    /// Where there is none; the caller goes on by words.
+    /// No vector by the deadline, or no model; the caller then searches by words.
     pub async fn embed_message(
         &self,
         asker: Asker,
@@ -142,10 +152,26 @@ impl Models {
         self.embed(text, TextKind::Message, Asking { asker, priority: Priority::Turn, deadline }).await
     }
 
+    /// Returns the vectors of several messages, in their order. Asks the model once for all messages that are not
+    /// cached.
+    ///
+    /// # Errors
+    /// No vector for at least one text; the caller then searches for all texts by words.
+    pub(crate) async fn embed_messages(
+        &self,
+        asker: Asker,
+        texts: &[impl AsRef<str>],
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Arc<[f32]>>, EmbedError> {
+        let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        self.recent.embed_messages(embedder, &texts, Asking { asker, priority: Priority::Turn, deadline }).await
+    }
+
     /// Returns the vector of a text that messages will be compared with, by the deadline. Caches it for a while.
     ///
     /// # Errors
-    /// If there is none; the text is then found by its words.
+    /// No vector by the deadline, or no model; the text is then found by words.
     pub(crate) async fn embed_document(
         &self,
         asker: Asker,
@@ -155,10 +181,10 @@ impl Models {
         self.embed(text, TextKind::Document, Asking { asker, priority: Priority::Turn, deadline }).await
     }
 
-    /// The vector of what a user has just changed; remembered likewise.
+    /// Returns the vector of a text that a user has just changed. Caches it for a while.
     ///
     /// # Errors
-    /// Where there is none within a time in which a job has made it.
+    /// No vector within the time limit; a job then computes the vector.
     pub(crate) async fn embed_changed(&self, asker: Asker, text: &str) -> Result<Arc<[f32]>, EmbedError> {
         let deadline = Some(Instant::now() + CHANGED_WITHIN);
         self.embed(text, TextKind::Document, Asking { asker, priority: Priority::Change, deadline }).await
@@ -166,10 +192,10 @@ impl Models {
 
     async fn embed(&self, text: &str, kind: TextKind, asking: Asking) -> Result<Arc<[f32]>, EmbedError> {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
-        self.recent.embed(embedder, (text, kind), asking).await
+        self.recent.embed(embedder, Text { text, kind }, asking).await
     }
 
-    /// The vector of a message that was embedded a while ago, and the model that made it.
+    /// Returns the vector of an earlier message with the name of its model, if it is cached.
     pub(crate) async fn find_message(&self, user: UserId, text: &str) -> Option<(&str, Arc<[f32]>)> {
         let embedder = self.embedder.as_deref()?;
         Some((embedder.model(), self.recent.find(embedder, user, text).await?))

@@ -1,5 +1,5 @@
-//! Settings: one typed struct, `KNOWHOW_*` environment over an optional TOML file. The only room that reads the
-//! environment.
+//! Settings: a typed struct that is read from an optional TOML file and overridden by `KNOWHOW_*` environment variables.
+//! Only this module reads the environment.
 
 mod address;
 mod environment;
@@ -18,162 +18,173 @@ use knowhow_domain::Secret;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use self::address::Address;
+use self::address::ConfiguredUrl;
 pub use self::otel::{Otel, Sampler};
 pub use self::owner::{owner_url, owner_urls};
 pub use self::page::page;
 
-/// Everything that can be set. The comments are the table of docs/settings.md.
+/// All settings. The comments of the members are the table in docs/reference/settings.md.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The database through its login role, `knowhow_login` or one of its own.
+    /// URL of the database, with the login role `knowhow_login` or one of your own.
     #[schema(value_type = String)]
-    pub database_url: Address,
-    /// Other databases that tenants may live in (`docs/places.md`), each through its login role: `name=postgres://...`, with spaces or
-    /// line ends between them. The first is called `home`.
+    pub database_url: ConfiguredUrl,
+    /// Additional databases for tenants (`docs/operators/places.md`), each with its login role: `name=postgres://...`, separated by
+    /// spaces or line ends. The first database is called `home`.
     #[schema(value_type = String)]
     pub places: Secret,
-    /// A replica of that database, one server and no balancer before several: catalogues and exports are read there where it shows
-    /// what the primary shows, and else from the primary. Empty for none.
+    /// URL of one read replica of the first database (not a load balancer for several replicas). Catalogues and
+    /// exports are read from the replica while it is up to date, otherwise from the primary. Empty: not used.
     #[schema(value_type = String)]
-    pub replica_url: Address,
-    /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals the secrets of issuers and webhooks.
+    pub replica_url: ConfiguredUrl,
+    /// Master secret, 64 hex characters (`openssl rand -hex 32`). It hashes API keys and encrypts the secrets of issuers
+    /// and webhooks.
     #[schema(value_type = String)]
     pub secret_key: Secret,
-    /// The master secret before, while that is being changed: opens and verifies what is under it still (`docs/keys.md`).
+    /// The previous master secret, while the secret is being rotated. Data that was stored under the previous secret
+    /// can still be verified and decrypted (`docs/operators/keys.md`).
     #[schema(value_type = String)]
     pub secret_key_previous: Secret,
-    /// Connections for changes, for each worker thread, beside 4 for administration, jobs and callers.
+    /// Connections for writes, per worker thread. Another 4 are used for administration, jobs and authentication.
     pub write_connections: u32,
-    /// Connections for hot reads, for each worker thread.
+    /// Connections for frequent reads, per worker thread.
     pub read_connections: usize,
-    /// Longest wait for a connection once a request has begun, milliseconds; then 503. Where nobody listens, the 503 comes at once.
+    /// Longest wait for a connection after a request has started, in milliseconds; then 503. If the database refuses
+    /// connections, 503 is returned immediately.
     pub acquire_timeout_ms: u64,
-    /// Requests that may wait for their first connection, for each worker thread; others are 503 at once. 0 is twice as many as there
-    /// are connections.
+    /// Requests that may wait for their first connection, per worker thread; further requests get 503 immediately. 0 means
+    /// twice the number of connections.
     pub queue_length: usize,
-    /// Longest wait of such a request, milliseconds; then 503.
+    /// Longest wait of a request for its first connection, in milliseconds; then 503.
     pub queue_wait_ms: u64,
-    /// Longest wait for a statement with all the locks it needs, milliseconds; then 503, at the latest half a second later where
-    /// the database does not answer at all.
+    /// Timeout of a statement including its lock waits, in milliseconds; then 503. If the database does not respond at all,
+    /// the 503 follows at most half a second later.
     pub statement_timeout_ms: u64,
     /// Address to listen on.
     pub bind: String,
     /// Port to listen on.
     pub port: u16,
-    /// Worker threads, each with its own connections; 0 is one for each core.
+    /// Worker threads, each with its own connections; 0 means one per core.
     pub workers: usize,
-    /// Longest wait for a whole request body, milliseconds.
+    /// Longest time to receive a request body, in milliseconds.
     pub body_timeout_ms: u64,
-    /// Memory for request bodies that are under way, MiB, a third of it for each caller; 72 or more, as one import may have 24.
+    /// Memory for request bodies that are being received, in MiB. One caller may use a third of it. At least 120, because
+    /// one import may need 40.
     pub body_memory_mb: usize,
-    /// How long a connection on which nothing is asked stays open, seconds: longer than a load balancer keeps it, so that the
-    /// balancer never sends a request into a connection that is being closed.
+    /// Idle timeout of a connection, in seconds. It must be longer than the load balancer's own idle timeout; otherwise the
+    /// balancer may send a request on a connection that is being closed.
     pub keep_alive_s: u64,
-    /// How long the service goes on after SIGTERM while `/readyz` says 503 and answers close their connections, seconds: as
-    /// long as load balancers take to notice. A second signal ends the drain.
+    /// Time to keep serving after SIGTERM, in seconds, while `/readyz` returns 503 and responses close their connections.
+    /// Use the time that load balancers need to notice. A second signal ends the drain.
     pub drain_s: u64,
-    /// Longest wait for requests in flight, after the drain, and for jobs in hand, seconds.
+    /// After the drain, the longest wait for requests in progress and running jobs, in seconds.
     pub shutdown_timeout_s: u64,
-    /// Where clients reach the service, e.g. `https://api.example.com`; by default the address it listens on. The MCP
-    /// endpoint is below it, at `/mcp`, and tokens may name that URI in `aud`.
+    /// URL at which clients reach the service, e.g. `https://api.example.com`; by default the listening address. The MCP
+    /// endpoint is `/mcp` below it, and tokens may name that URI in `aud`.
     pub public_url: String,
-    /// Whether the interactive page is served at `/docs`; `/openapi.json` always is.
+    /// Whether the interactive API page is served at `/docs`; `/openapi.json` is always served.
     pub docs: bool,
-    /// Hosts besides those of `KNOWHOW_PUBLIC_URL` and loopback that MCP requests may name, with or without a port,
-    /// separated by commas.
+    /// Additional hosts that MCP requests may name, with or without a port, separated by commas. The host of
+    /// `KNOWHOW_PUBLIC_URL` and loopback are always allowed.
     pub allowed_hosts: String,
-    /// Origins besides that of `KNOWHOW_PUBLIC_URL` from which browsers may send MCP requests, separated by commas.
+    /// Additional origins of browser requests to MCP, separated by commas. The origin of `KNOWHOW_PUBLIC_URL` is always
+    /// allowed.
     pub allowed_origins: String,
-    /// URLs of the authorization servers that MCP clients are sent to for a token, separated by commas.
+    /// URLs of the authorization servers that MCP clients get tokens from, separated by commas.
     pub authorization_servers: String,
-    /// Whether `serve` works on jobs too, as `knowhow worker` does; otherwise some `knowhow worker` must.
+    /// Whether `serve` also runs jobs, as `knowhow worker` does. If not, at least one `knowhow worker` must run.
     pub with_worker: bool,
-    /// Jobs that a worker does at once, half of them for what persons cause alone.
+    /// Jobs that a worker runs concurrently. Half of them are reserved for jobs that a user's action caused.
     pub worker_concurrency: usize,
-    /// A worker that is silent for so long is taken for dead, and others get its jobs, seconds.
+    /// A worker without a heartbeat for this many seconds is considered dead, and its jobs are run by others.
     pub worker_recovery_s: u64,
-    /// `aud` that tokens must carry.
+    /// Required `aud` of tokens.
     pub audience: String,
     /// `iss` of the deployment's own tokens, which may carry the role `operator`.
     pub operator_issuer: String,
-    /// HS256 secret of those tokens; by default derived from `KNOWHOW_SECRET_KEY`.
+    /// HS256 secret of the deployment's own tokens; by default derived from `KNOWHOW_SECRET_KEY`.
     #[schema(value_type = String)]
     pub operator_secret: Secret,
-    /// Whether tenants' issuers may have key URLs in private networks and without TLS.
+    /// Whether tenants' issuers may have key URLs in private networks or without TLS.
     pub private_issuers: bool,
-    /// Whether tenants' webhooks may be in private networks and without TLS.
+    /// Whether tenants' webhooks may be in private networks or without TLS.
     pub private_webhooks: bool,
-    /// Where the service's certificate is, with those that vouch for it, in PEM: requests come over TLS then. It is read again when it
-    /// changes. With `KNOWHOW_TLS_KEY_PATH`.
+    /// Path of the service's certificate chain in PEM; enables TLS, together with `KNOWHOW_TLS_KEY_PATH`. The file is read
+    /// again when it changes.
     pub tls_certificate_path: String,
-    /// Where the key of that certificate is, in PEM without a password.
+    /// Path of the certificate's private key in PEM, without a password.
     pub tls_key_path: String,
-    /// Networks of proxies whose `X-Forwarded-For` is believed, e.g. `10.0.0.0/8`, separated by commas: a request comes from the
-    /// last address there that is in none of them. Without any, it comes from the address that is connected.
+    /// Networks of trusted proxies, e.g. `10.0.0.0/8`, separated by commas. A client's address is the last address in
+    /// `X-Forwarded-For` that is in none of these networks. If empty, it is the address of the connection.
     pub trusted_proxies: String,
-    /// Wrong credentials from one address and minute before it is answered 429; 0 for no limit.
+    /// Wrong credentials per minute from one address before it gets 429; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
-    /// Requests a second of all of a tenant together, three times as many at once, where the tenant's own settings do not say; 0 for
-    /// any number.
+    /// Requests per second of all users of a tenant together, with a burst of three times as many, unless the tenant's own
+    /// settings define it; 0 for no limit.
     pub tenant_requests_per_second: u32,
-    /// The same for one user, or operator.
+    /// Requests per second of one user or operator. Burst, tenant settings and 0 as for
+    /// `KNOWHOW_TENANT_REQUESTS_PER_SECOND`.
     pub user_requests_per_second: u32,
-    /// The same for one API key.
+    /// Requests per second of one API key. Burst, tenant settings and 0 as for `KNOWHOW_TENANT_REQUESTS_PER_SECOND`.
     pub key_requests_per_second: u32,
-    /// The same for one address without a credential: the API's document, its page, and what there is not.
+    /// Requests per second of one address without a credential: for the API's document, its page and unknown paths.
+    /// Burst and 0 as for `KNOWHOW_TENANT_REQUESTS_PER_SECOND`.
     pub anonymous_requests_per_second: u32,
-    /// Redis that counts the requests of users, keys, tenants and operators for all processes together, e.g. `redis://host:6379`, or `rediss://` for TLS; without
-    /// it, or while it does not answer, each process counts its own.
+    /// Redis that counts requests of users, keys, tenants and operators for all processes together, e.g.
+    /// `redis://host:6379`, or `rediss://` for TLS. Without it, or while it does not respond, each process counts its own
+    /// requests.
     #[schema(value_type = String)]
-    pub redis_url: Address,
-    /// Largest body of a skill, bytes.
+    pub redis_url: ConfiguredUrl,
+    /// Largest body of a skill, in bytes.
     pub skill_body_bytes: usize,
-    /// Memory for what recall knows of users, MiB: 64 hold some 1,200 users with 50 skills of 10 KB, 700 with their vectors. Users
-    /// beyond it are read again at each turn, which then takes several times as long.
+    /// Memory for cached recall data of users, in MiB: 64 hold about 1,200 users with 50 skills of 10 KB, or 700 with their
+    /// vectors. Other users are read from the database at each turn, which then takes several times as long.
     pub catalogue_cache_mb: u64,
-    /// Skills of one user whose vectors are kept in that memory; of users with more, cosines come from the database.
+    /// Maximum skills per user with cached vectors. For users with more skills, the database computes the
+    /// similarities.
     pub catalogue_vectors: usize,
-    /// How long a snapshot is given to sessions that begin, minutes; the worker renders it anew for active users.
+    /// Reuse time of a snapshot for new sessions, in minutes. The worker renders it again for active users.
     pub snapshot_minutes: u32,
-    /// Folder of the embeddings model that runs in the service; `make run` fetches one.
+    /// Folder of the embeddings model that runs in the service; `make run` downloads one.
     pub model_dir: String,
-    /// Which networks of that folder make the vectors: `default` all of them, `minilm` the BERT alone, which knows English only.
-    /// After a change skills are embedded anew in the background.
+    /// Networks of the model folder that compute vectors: `default` (all-MiniLM and mUSE, 16 languages), `minilm`
+    /// (all-MiniLM alone, English) or `every-language` (multilingual-e5-small and mUSE, 100 languages;
+    /// docs/operators/model.md). After a change, all skills are embedded again in the background.
     pub model: String,
-    /// Threads that run it; 0 is one for two cores.
+    /// Threads that run the model; 0 means one per two cores.
     pub embed_threads: usize,
-    /// Base URL of an OpenAI-compatible API for embeddings, e.g. `https://api.example.com/v1`; goes before `KNOWHOW_MODEL_DIR`.
+    /// Base URL of an OpenAI-compatible API for embeddings, e.g. `https://api.example.com/v1`. Takes precedence over
+    /// `KNOWHOW_MODEL_DIR`.
     #[schema(value_type = String)]
-    pub embeddings_url: Address,
-    /// Its key.
+    pub embeddings_url: ConfiguredUrl,
+    /// API key of the embeddings API.
     #[schema(value_type = String)]
     pub embeddings_key: Secret,
-    /// The model's name there.
+    /// Name of the embeddings model in the embeddings API.
     pub embeddings_model: String,
-    /// Numbers of its vectors. After a change of this or of the model, skills are embedded anew.
+    /// Vector dimensions. Changing this or the model embeds all skills again.
     pub embeddings_dimensions: usize,
-    /// Longest wait for one answer, milliseconds; two more attempts.
+    /// Longest wait for a response of the embeddings API, in milliseconds; it is retried twice.
     pub embeddings_timeout_ms: u64,
     /// Base URL of an OpenAI-compatible API for chat, which writes summaries.
     #[schema(value_type = String)]
-    pub chat_url: Address,
-    /// Its key.
+    pub chat_url: ConfiguredUrl,
+    /// API key of the chat API.
     #[schema(value_type = String)]
     pub chat_key: Secret,
-    /// The model's name there.
+    /// Name of the chat model in the chat API.
     pub chat_model: String,
-    /// Longest wait for one answer, milliseconds; two more attempts.
+    /// Longest wait for a response of the chat API, in milliseconds; it is retried twice.
     pub chat_timeout_ms: u64,
-    /// Address and port, e.g. `0.0.0.0:9464`, where `/metrics`, `/healthz` and `/readyz` are served, of `worker` too. Not for the
-    /// world: whoever reaches it reads them. Empty: nowhere, and nothing is measured.
+    /// Address and port, e.g. `0.0.0.0:9464`, at which `serve` and `worker` serve `/metrics`, `/healthz` and `/readyz`.
+    /// They require no credential, so keep the port internal. Empty: not served, and no metrics are recorded.
     pub metrics_bind: String,
     /// Log filter, e.g. `info,knowhow_store=debug`.
     pub log: String,
     /// `json` or `pretty`.
     pub log_format: String,
-    /// Variables of this prefix that Kubernetes has made of Services, and that were passed over.
+    /// Variables with this prefix that Kubernetes created for Services and that were ignored.
     #[serde(skip)]
     #[schema(ignore)]
     pub ignored_variables: Vec<String>,
@@ -182,9 +193,9 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            database_url: Address::default(),
+            database_url: ConfiguredUrl::default(),
             places: Secret::default(),
-            replica_url: Address::default(),
+            replica_url: ConfiguredUrl::default(),
             secret_key: Secret::default(),
             secret_key_previous: Secret::default(),
             write_connections: 8,
@@ -197,7 +208,7 @@ impl Default for Config {
             port: 8080,
             workers: 0,
             body_timeout_ms: 30_000,
-            body_memory_mb: 96,
+            body_memory_mb: 128,
             keep_alive_s: 75,
             drain_s: 5,
             shutdown_timeout_s: 8,
@@ -222,7 +233,7 @@ impl Default for Config {
             user_requests_per_second: 20,
             key_requests_per_second: 200,
             anonymous_requests_per_second: 20,
-            redis_url: Address::default(),
+            redis_url: ConfiguredUrl::default(),
             skill_body_bytes: 256 * 1024,
             catalogue_cache_mb: 64,
             catalogue_vectors: 5_000,
@@ -230,12 +241,12 @@ impl Default for Config {
             model_dir: String::new(),
             model: "default".into(),
             embed_threads: 0,
-            embeddings_url: Address::default(),
+            embeddings_url: ConfiguredUrl::default(),
             embeddings_key: Secret::default(),
             embeddings_model: String::new(),
             embeddings_dimensions: 0,
             embeddings_timeout_ms: 5000,
-            chat_url: Address::default(),
+            chat_url: ConfiguredUrl::default(),
             chat_key: Secret::default(),
             chat_model: String::new(),
             chat_timeout_ms: 60_000,
@@ -248,10 +259,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The file, where one is given, under the environment.
+    /// Reads the settings from the environment and an optional file. The environment takes precedence.
     ///
     /// # Errors
-    /// For an unreadable file, an unknown key, or a value of the wrong kind, naming it.
+    /// Fails for an unreadable file, an unknown key or a value of the wrong type. The error names it.
     #[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
     pub fn load(file: Option<&Path>) -> Result<Self> {
         let text = match file {
@@ -276,10 +287,7 @@ impl Config {
         Ok(Self { ignored_variables, ..config })
     }
 
-    /// The settings as TOML with every secret masked.
-    ///
-    /// # Errors
-    /// Never in practice; the type can be written.
+    /// Returns the settings as TOML. All secrets are masked.
     pub fn masked(&self) -> Result<String> {
         Ok(toml::to_string(self)?)
     }

@@ -1,4 +1,4 @@
-//! The roof: the `knowhow` binary. REST, OpenAPI, MCP and the command line.
+//! The `knowhow` binary: REST, OpenAPI, MCP and the command line.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -10,7 +10,6 @@ mod http;
 mod listen;
 mod mcp;
 mod telemetry;
-mod visible;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -21,10 +20,10 @@ fn main() -> std::process::ExitCode {
     cli::run()
 }
 
-/// Has the kernel give memory in pages of 4 KiB. mimalloc asks for those of 2 MiB where it may: they took 20 to 50 MiB more, and
-/// nothing was faster.
+/// Makes the kernel use 4 KiB pages. mimalloc asks for 2 MiB pages if they are available. Those took 20 to 50 MiB
+/// more memory and were not faster.
 #[cfg(target_os = "linux")]
 fn take_small_pages() {
-    // A kernel that does not know this gives what it would have given anyway.
+    // A kernel without this option ignores the call.
     rustix::thread::disable_transparent_huge_pages(true).ok();
 }

@@ -1,5 +1,4 @@
-//! What the process tells of itself: structured logs, JSON for machines or pretty for people; metrics; and all of that and spans
-//! over OTLP.
+//! Telemetry: logs in JSON or a readable format, metrics, and the export of logs, metrics and spans over OTLP.
 
 mod lines;
 mod meters;
@@ -30,18 +29,18 @@ use otlp::Senders;
 pub use page::page as metrics_page;
 use sent_log::SentLog;
 
-/// What was switched on at the start, and is ended at the end.
+/// The exporters that were started. They must be shut down at exit.
 pub struct Telemetry {
     otel: Otel,
     senders: Senders,
     meters: Option<Meters>,
 }
 
-/// Starts logging to standard error, from a thread of its own: a log that cannot be written fails no request. Starts metrics and
-/// traces where somebody is to have them.
+/// Starts to log to standard error from a separate thread, so that a failing log fails no request. Starts metrics and
+/// traces if they are configured.
 ///
 /// # Errors
-/// For an unreadable filter, an unknown format, or a variable of OpenTelemetry that cannot work.
+/// Fails for an invalid filter, an unknown format or an invalid OpenTelemetry variable.
 pub fn init(config: &Config) -> Result<Telemetry> {
     let otel = Otel::load()?;
     let senders = Senders::start(&otel)?;
@@ -58,35 +57,35 @@ pub fn init(config: &Config) -> Result<Telemetry> {
     Ok(Telemetry { otel, senders, meters })
 }
 
-/// What tells how the process is while it runs.
-pub struct Telling {
+/// The parts of telemetry that run in the background: the metrics server and the task that counts jobs.
+pub struct RunningTelemetry {
     probes: Option<Probes>,
     counting: Option<JoinHandle<()>>,
 }
 
 impl Telemetry {
-    /// Serves metrics and health, where they have an address, and has the gauges asked for.
+    /// Serves metrics and health checks if an address is configured, and registers the gauges.
     ///
     /// # Errors
-    /// Where the address cannot be bound.
-    pub fn open(&self, config: &Config, app: &App, drain: Data<Drain>) -> Result<Telling> {
-        let Some(meters) = &self.meters else { return Ok(Telling { probes: None, counting: None }) };
+    /// Fails if the address cannot be bound.
+    pub fn open(&self, config: &Config, app: &App, drain: Data<Drain>) -> Result<RunningTelemetry> {
+        let Some(meters) = &self.meters else { return Ok(RunningTelemetry { probes: None, counting: None }) };
         meters.observe(app);
-        // Who sends metrics can wait for nothing, so jobs are counted beside.
+        // The exporter reads gauges synchronously and cannot query the database, so a separate task counts the jobs.
         let counting =
             self.otel.metrics.as_ref().map(|_| tokio::spawn(meters.count(app.db.clone(), self.otel.interval)));
         if config.metrics_bind.is_empty() {
-            return Ok(Telling { probes: None, counting });
+            return Ok(RunningTelemetry { probes: None, counting });
         }
         let probes = Probes::listen(config, app, meters.page(), drain)?;
         for address in &probes.addresses {
             tracing::info!(metrics = %address, "serving metrics and health");
         }
-        Ok(Telling { probes: Some(probes), counting })
+        Ok(RunningTelemetry { probes: Some(probes), counting })
     }
 
-    /// Sends what was not sent yet, all at the same time: a collector that does not answer costs 5 s. It waits for that, so no
-    /// runtime may be left to wait for it.
+    /// Sends the remaining telemetry, all kinds in parallel. If the collector does not respond, this takes at most
+    /// five seconds. The call blocks the thread, so the runtime must have ended.
     pub fn end(self) {
         thread::scope(|scope| {
             scope.spawn(|| self.meters.as_ref().map(Meters::end));
@@ -96,8 +95,8 @@ impl Telemetry {
     }
 }
 
-impl Telling {
-    /// Tells no more.
+impl RunningTelemetry {
+    /// Stops the metrics server and the counting task.
     pub async fn stop(self) {
         if let Some(counting) = self.counting {
             counting.abort();
@@ -108,13 +107,14 @@ impl Telling {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "nothing is printed: it is asked whether there is a terminal")]
+#[expect(clippy::disallowed_methods, reason = "only checks for a terminal; does not print")]
 fn init_logs(config: &Config, sent: Option<SentLog>) -> Result<()> {
-    // Silences libraries whose lines would repeat ours or quote clients:
-    // - actix_http logs as errors what clients cause: malformed requests and resets.
-    // - rmcp logs each message, which our own line already covers, quotes its content, and takes a hang-up for an
-    //   error.
-    // - graphile_worker logs payloads, and what our own lines say. Only it reports failures of its clock: those stay.
+    // Targets of libraries are turned off if they repeat our own log lines or quote clients:
+    // - actix_http logs mistakes of clients as errors: malformed requests and resets.
+    // - rmcp logs each message, which our own line already covers, quotes its content, and reports a closed
+    //   connection as an error.
+    // - graphile_worker logs payloads and repeats our own lines. Failures of its cron runner stay, because only it
+    //   reports them.
     let quiet = format!(
         "actix_http::h1=off,rmcp=off,{NOTICES}=off,graphile_worker=off,graphile_worker_crontab_runner=error,\
          graphile_worker_recovery=warn,{}",
@@ -129,7 +129,7 @@ fn init_logs(config: &Config, sent: Option<SentLog>) -> Result<()> {
     };
     tracing_subscriber::registry().with(filter).with(lines).with(sent).init();
     for variable in &config.ignored_variables {
-        tracing::warn!(variable, "Kubernetes made this variable of a Service; it is no setting and is ignored");
+        tracing::warn!(variable, "ignored: Kubernetes created this variable for a Service; it is not a setting");
     }
     Ok(())
 }

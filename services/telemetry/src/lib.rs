@@ -1,7 +1,8 @@
-//! What the service measures of itself. All floors record here; the server decides whether anything comes of it, and where
-//! it goes. Where metrics and traces are off, a call costs one look at a variable.
+//! Metrics and traces of the service. All crates record events here, and the server exports them if it is configured
+//! to. While metrics and traces are off, a call only reads a variable.
 //!
-//! Nothing here takes a tenant, a user, a name or a text: labels are enums, constants of the program and templates of paths.
+//! Labels are enums, constants of the program or path templates. They never contain a tenant, a user, a name or a
+//! text.
 
 pub mod metrics;
 pub mod trace;

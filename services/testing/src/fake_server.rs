@@ -1,4 +1,4 @@
-//! A server on this machine that takes JSON and speaks the API of OpenAI, as badly as it is told to.
+//! A local server that imitates the OpenAI API and its failures.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,46 +11,46 @@ use serde_json::{Value, json};
 
 use crate::poll;
 
-/// How to answer one request.
+/// Answer to a request.
 #[derive(Clone)]
 pub enum Reply {
-    /// Vectors of that many numbers, or of as many as are asked for: each `[length of the text, 1, 1, ...]`, last text
-    /// first.
+    /// Vectors of this dimension, unless the request names another one. Each is `[length of the text, 1, 1, ...]`.
+    /// The vector of the last text comes first.
     Vectors(usize),
-    /// A chat model's whole answer.
+    /// The text of a chat model's answer.
     Says(String),
-    /// A chat model's whole answer, in which `$KEY` stands for the member `key` of the question.
+    /// The text of a chat model's answer. `$KEY` is replaced by the member `key` of the question.
     Repeats(String),
-    /// The same, once it may.
+    /// Like `Repeats`, but the answer is sent once the flag is set.
     When(Arc<AtomicBool>, String),
     /// Status 200 and this body.
     Body(Vec<u8>),
-    /// An error, with a header.
+    /// An error status, a header line and a body.
     Status(u16, &'static str, &'static str),
-    /// Never answers.
+    /// Sends no answer, and keeps the connection open.
     Hang,
-    /// Begins a body and closes the connection.
+    /// Sends the beginning of a body, and closes the connection.
     Half,
-    /// Closes the connection at once.
+    /// Closes the connection without an answer.
     Close,
-    /// 50 MB.
+    /// Sends a body of about 50 MB.
     Huge,
-    /// What this says to the request.
+    /// The answer that the function returns for the request.
     Chosen(Arc<dyn Fn(&Seen) -> Reply + Send + Sync>),
 }
 
 impl Reply {
-    /// A chat model that says this.
+    /// Returns a chat model's answer with this text.
     pub fn says(text: &str) -> Self {
         Self::Says(text.to_owned())
     }
 
-    /// For each request, what this says to it.
+    /// Returns an answer that a function chooses for each request.
     pub fn chosen(choose: impl Fn(&Seen) -> Self + Send + Sync + 'static) -> Self {
         Self::Chosen(Arc::new(choose))
     }
 
-    /// Status 200 and this text.
+    /// Returns an answer with status 200 and this body.
     pub fn body(text: &str) -> Self {
         Self::Body(text.as_bytes().to_vec())
     }
@@ -58,13 +58,13 @@ impl Reply {
 
 #[derive(Clone)]
 pub struct Seen {
-    /// The first line.
+    /// The request line.
     pub line: String,
-    /// The headers, by their names in lower case.
+    /// Headers by lower-case name.
     pub headers: BTreeMap<String, String>,
-    /// The body, as it was sent.
+    /// The body as received.
     pub text: String,
-    /// The JSON in it.
+    /// The body parsed as JSON, or null if it is not JSON.
     pub body: Value,
 }
 
@@ -74,14 +74,14 @@ struct Script {
     seen: Vec<Seen>,
 }
 
-/// The server; its last reply is repeated.
+/// A fake server. It sends the replies in order and repeats the last one.
 pub struct FakeServer {
     port: u16,
     script: Arc<Mutex<Script>>,
 }
 
 impl FakeServer {
-    /// Starts one that gives these replies.
+    /// Starts a server with these replies.
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -96,17 +96,17 @@ impl FakeServer {
         Self { port, script }
     }
 
-    /// Its base URL.
+    /// Returns the base URL of the server.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Gives other replies from now on.
+    /// Replaces the replies that were not sent yet.
     pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().replies = replies.into_iter().collect();
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.script.lock().unwrap().seen.clone()
     }
@@ -142,7 +142,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     Some(Seen { line: line.trim().to_owned(), headers, body: serde_json::from_str(&text).unwrap_or_default(), text })
 }
 
-/// Whether the connection goes on.
+/// Sends an answer. Returns whether the connection stays open.
 fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
     match reply {
         Reply::Vectors(dims) => send(stream, "200 OK", "", vectors(&seen.body, dims).to_string().as_bytes()),
@@ -160,7 +160,7 @@ fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
         Reply::Body(body) => send(stream, "200 OK", "", &body),
         Reply::Status(status, header, body) => send(stream, &format!("{status} No"), header, body.as_bytes()),
         Reply::Hang => {
-            // Until the other side has enough.
+            // Waits until the client closes the connection.
             let _ = stream.read(&mut [0]);
             false
         }

@@ -1,45 +1,45 @@
-//! Waiting for what something else does in its own time. Nothing else in tests sleeps: time that is to pass is passed by a clock.
+//! Waiting for asynchronous events. Tests call these functions instead of sleeping, or move a clock.
 
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test gives up on it.
+/// Maximum time that a test waits for an event.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Asks again and again until there is an answer.
+/// Calls `ask` repeatedly until it returns a value.
 ///
 /// # Panics
-/// After [`PATIENCE`], with `what` it waited for.
+/// After [`PATIENCE`]. The message contains `what`.
 pub fn poll<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        assert!(Instant::now() < deadline, "timed out waiting for {what}");
         std::thread::sleep(PAUSE);
     }
 }
 
-/// The same for a question that others of the same thread must run to answer.
+/// Calls `ask` repeatedly until it returns a value. Other tasks of the thread run between the calls.
 ///
 /// # Panics
-/// As [`poll`].
+/// After [`PATIENCE`]. The message contains `what`.
 pub async fn poll_async<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(answer) = ask().await {
             return answer;
         }
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        assert!(Instant::now() < deadline, "timed out waiting for {what}");
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// The same for what is so or not.
+/// Waits until the condition is true.
 ///
 /// # Panics
-/// As [`poll`].
+/// After [`PATIENCE`]. The message contains `what`.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     poll_async(what, async || is_so().then_some(())).await;
 }

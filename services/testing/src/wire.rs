@@ -1,4 +1,5 @@
-//! A way to Postgres, or to another server, that counts round trips, can be cut and mended, and can stall.
+//! A proxy to Postgres or another server. It counts round trips, and tests can cut, restore and stall its
+//! connections.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -13,15 +14,15 @@ use url::Url;
 
 use crate::poll;
 
-/// Before an answer passes, as if Postgres were some way off, the service must have sent nothing for so many pauses in a row. What is
-/// sent without waiting for an answer is sent by then, and counts as one round trip. Pauses are counted, not their time: a machine that
-/// stands still for a moment lengthens one of them, and the service has the others yet to send.
+/// Number of consecutive pauses without data from the service, after which the proxy forwards an answer. Everything
+/// that the service sends without waiting for an answer thus counts as one round trip. Pauses are counted instead of
+/// time, so that a slow machine does not change the count.
 const PAUSES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A way to the database; what goes through it is carried by threads of its own.
+/// A proxy to the database.
 pub struct Wire {
-    /// The database's URL by this way.
+    /// URL of the database through the proxy.
     pub url: String,
     state: Arc<State>,
 }
@@ -31,23 +32,24 @@ struct State {
     now: Mutex<Now>,
     flows: Condvar,
     watched: Option<&'static str>,
-    /// Whether it stalls before these words pass for the first time.
+    /// Whether the proxy stalls before it forwards the watched words for the first time.
     holds: bool,
-    /// How long each part is on its way.
+    /// Delay of each piece of data.
     delay: Duration,
 }
 
 #[derive(Default)]
 struct Now {
-    /// How often the service began to send after Postgres had.
+    /// Number of round trips so far. A round trip begins when the service sends data after an answer of Postgres.
     flights: usize,
     has_postgres_spoken: bool,
-    /// How often the service sent the words that are watched for.
+    /// Number of times that the service sent the watched words.
     seen: usize,
     is_stalled: bool,
     is_cut: bool,
     is_gone: bool,
-    /// Behind which round trip it is cut, and whether the answer of that one passes.
+    /// Number of round trips after which the proxy cuts the connections, and whether it forwards the answer to the
+    /// last one.
     cut_behind: Option<(usize, bool)>,
     open: Vec<TcpStream>,
 }
@@ -59,25 +61,25 @@ enum From {
 }
 
 impl Wire {
-    /// Opens one to the database of this URL.
+    /// Opens a proxy to the database of this URL.
     #[must_use]
     pub fn to(url: &str) -> Self {
         Self::open(url, State::default())
     }
 
-    /// The same, which counts how often the service sends these words.
+    /// Opens a proxy that counts how often the service sends these words.
     #[must_use]
     pub fn watching(url: &str, words: &'static str) -> Self {
         Self::open(url, State { watched: Some(words), ..State::default() })
     }
 
-    /// The same, which stalls before these words pass for the first time, until it is to [`Self::flow`].
+    /// Opens a proxy that stalls before it forwards these words for the first time, until [`Self::flow`] is called.
     #[must_use]
     pub fn holding(url: &str, words: &'static str) -> Self {
         Self::open(url, State { watched: Some(words), holds: true, ..State::default() })
     }
 
-    /// Opens one on which each part takes this long, as if Postgres were in another part of the world.
+    /// Opens a proxy that delays all data, as if Postgres were far away.
     #[must_use]
     pub fn distant(url: &str, delay: Duration) -> Self {
         Self::open(url, State { delay, ..State::default() })
@@ -102,78 +104,78 @@ impl Wire {
         Self { url: url.into(), state }
     }
 
-    /// The round trips of some work, and what it gave.
+    /// Returns the number of round trips of a future, and its output.
     pub async fn count<T>(&self, work: impl Future<Output = T>) -> (usize, T) {
         let before = self.flights();
         let done = work.await;
         (self.flights() - before, done)
     }
 
-    /// The round trips so far.
+    /// Returns the number of round trips so far.
     #[must_use]
     pub fn flights(&self) -> usize {
         self.state.now.lock().unwrap().flights
     }
 
-    /// How often the words that it watches for were sent.
+    /// Returns how often the service sent the watched words.
     #[must_use]
     pub fn seen(&self) -> usize {
         self.state.now.lock().unwrap().seen
     }
 
-    /// Breaks all connections off, as where the service is killed, and lets others begin.
+    /// Closes all connections, as if the service were killed. The proxy accepts new ones.
     pub fn break_off(&self) {
         self.state.now.lock().unwrap().break_off();
     }
 
-    /// Breaks all connections off, and lets none begin.
+    /// Closes all connections and accepts no new ones.
     pub fn cut(&self) {
         self.state.now.lock().unwrap().is_cut = true;
         self.break_off();
     }
 
-    /// Cuts it behind so many more round trips: what would begin the next one does not arrive.
+    /// Cuts all connections after `flights` more round trips. The request after that does not arrive.
     pub fn cut_after(&self, flights: usize) {
         let mut now = self.state.now.lock().unwrap();
         now.cut_behind = Some((now.flights + flights, true));
     }
 
-    /// The same, where the answer to the last of them is lost too.
+    /// Cuts all connections after `flights` more round trips, before the answer to the last one is forwarded.
     pub fn lose_answer_to(&self, flights: usize) {
         let mut now = self.state.now.lock().unwrap();
         now.cut_behind = Some((now.flights + flights, false));
     }
 
-    /// Whether it is cut.
+    /// Returns whether the connections are cut.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.state.now.lock().unwrap().is_cut
     }
 
-    /// Mends it.
+    /// Accepts connections again after a cut.
     pub fn mend(&self) {
         let mut now = self.state.now.lock().unwrap();
         (now.is_cut, now.cut_behind) = (false, None);
     }
 
-    /// Lets nothing through, and says so to nobody.
+    /// Stalls all data without closing connections.
     pub fn stall(&self) {
         self.state.now.lock().unwrap().is_stalled = true;
     }
 
-    /// Lets through what has come meanwhile, and all that comes.
+    /// Forwards stalled and new data.
     pub fn flow(&self) {
         self.state.now.lock().unwrap().is_stalled = false;
         self.state.flows.notify_all();
     }
 
-    /// Takes it away: from now on connections are refused, as where Postgres is not running.
+    /// Stops listening. New connections are refused, as if Postgres were not running.
     pub fn remove(&self) {
         self.state.now.lock().unwrap().is_gone = true;
         self.cut();
         let url: Url = self.url.parse().unwrap();
         let address = (url.host_str().unwrap(), url.port().unwrap());
-        // The first connection wakes the listener, which is gone then.
+        // A connection wakes the listener, which then stops.
         poll("the listener to be gone", || TcpStream::connect(address).is_err().then_some(()));
     }
 }
@@ -186,7 +188,7 @@ impl State {
         }
         let postgres = TcpStream::connect((host, port)).unwrap();
         for end in [&service, &postgres] {
-            // An answer would wait for another one's acknowledgement.
+            // Without this option the kernel may keep an answer until the previous one is acknowledged.
             end.set_nodelay(true).unwrap();
             now.open.push(end.try_clone().unwrap());
         }
@@ -208,7 +210,7 @@ impl State {
         let state = self.clone();
         let waited_behind = Cell::new(0);
         carry(postgres, service, self.delay, move |sent| {
-            // Of an answer in several parts the first one has waited.
+            // Only the first part of an answer waits until the service is quiet.
             if waited_behind.get() != sends.load(Ordering::SeqCst) {
                 waited_behind.set(wait_until_quiet(&sends));
             }
@@ -216,7 +218,7 @@ impl State {
         });
     }
 
-    /// Counts what has come, once it may pass.
+    /// Waits while the proxy is stalled, counts the data, and cuts the connections if a cut is due.
     fn note(&self, from: From, sent: &[u8]) {
         let mut now = self.now.lock().unwrap();
         while now.is_stalled {
@@ -257,7 +259,7 @@ impl Now {
     }
 }
 
-/// Waits until nothing has been sent for some pauses; how often it was until then.
+/// Waits until the service has been silent for `PAUSES` pauses. Returns how often it has sent data until then.
 fn wait_until_quiet(sends: &AtomicUsize) -> usize {
     let (mut seen, mut quiet) = (sends.load(Ordering::SeqCst), 0);
     while quiet < PAUSES {
@@ -268,8 +270,8 @@ fn wait_until_quiet(sends: &AtomicUsize) -> usize {
     seen
 }
 
-/// Sends on each part that comes, once `pass` has let it and `delay` is over. Parts that come behind each other are on their way at the
-/// same time.
+/// Forwards each piece of data after `pass` has returned and `delay` has elapsed. The delays of consecutive pieces
+/// overlap.
 fn carry(mut source: TcpStream, mut target: TcpStream, delay: Duration, pass: impl Fn(&[u8]) + Send + 'static) {
     let (send, sent) = channel::<(Instant, Vec<u8>)>();
     thread::spawn(move || {

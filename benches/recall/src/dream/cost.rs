@@ -1,9 +1,9 @@
-//! How long it takes to find the candidates of a user with 200 skills and 90 sessions, on one core.
+//! Measures how long a dream takes to find the candidates of a user with 200 skills and 90 sessions, on one core.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use knowhow_domain::dream::{Claim, Known, find_gaps, find_overlaps, find_terms};
+use knowhow_domain::learning::dream::{Claim, KnownVectors, find_gaps, find_overlaps, find_terms};
 use serde_json::{Value, json};
 
 use super::Half;
@@ -14,10 +14,10 @@ use crate::vectors::Vectors;
 
 const SKILLS: usize = 200;
 const RUNS: usize = 21;
-/// Goal, in milliseconds.
+/// Maximum median time that meets the goal, in milliseconds.
 const GOAL: f64 = 100.0;
 
-/// Times it with skills at random, and with those of a repository, which have many near neighbours.
+/// Measures the time with random skills, and with skills of one repository, which have many near neighbours.
 pub fn measure(corpus: &Corpus, vectors: &Vectors) -> Value {
     println!("\n## Time, {SKILLS} skills and 90 sessions, medians in ms (goal {GOAL})\n");
     println!("| skills | gaps | terms | overlaps | together |\n|---|---|---|---|---|");
@@ -44,7 +44,7 @@ pub fn measure(corpus: &Corpus, vectors: &Vectors) -> Value {
             })
             .collect();
         let skills: Vec<&[f32]> = claims.iter().filter_map(|claim| claim.vector).collect();
-        let known = Known { skills: &skills, examples: &[], chatter: &chatter };
+        let known = KnownVectors { skills: &skills, examples: &[], chatter: &chatter };
         let gaps = median_ms(|| find_gaps(requests, &known));
         let terms = median_ms(|| find_terms(requests));
         let overlaps = median_ms(|| find_overlaps(&claims));

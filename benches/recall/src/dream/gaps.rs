@@ -1,8 +1,8 @@
-//! How well requests that come again are found, and whether a skill that answers them is seen.
+//! Measures how well repeated requests are found, and whether a skill that answers them is recognised.
 
 use std::collections::{BTreeSet, HashSet};
 
-use knowhow_domain::dream::{Gap, Known, Request, find_gaps, find_terms};
+use knowhow_domain::learning::dream::{Gap, KnownVectors, Request, find_gaps, find_terms};
 use knowhow_domain::recall::list_terms;
 use serde_json::{Value, json};
 
@@ -12,16 +12,17 @@ use crate::corpus::Corpus;
 use crate::random::Random;
 use crate::vectors::Vectors;
 
-/// Goal and least acceptable for pairs of requests.
+/// Goal for the F1 of pairs of requests. `BAR` is the minimum.
 const GOAL: f64 = 0.85;
 const BAR: f64 = 0.82;
 
-/// Puts requests of a user into groups, by their places.
+/// A function that groups the requests of a user. Each group is a list of indexes.
 type Group<'a> = dyn Fn(&Person<'_>) -> Vec<Vec<usize>> + 'a;
 
-/// Scores pairs of requests that are said to ask for the same, and whole intents, over all users of a set.
+/// Scores pairs of requests that are reported as the same intent, and whole intents, over all users of a set.
 ///
-/// An intent is found by a gap where most of the gap's requests are of it, and at least half of its requests are in the gap.
+/// An intent counts as found by a gap if most requests of the gap have that intent, and the gap has at least half of
+/// the intent's requests.
 pub fn measure(corpus: &Corpus, vectors: &Vectors) -> Value {
     let chatter = vectors.chatter_rows();
     println!("\n## Gaps: pairs of requests (goal {GOAL}, bar {BAR})\n");
@@ -30,10 +31,12 @@ pub fn measure(corpus: &Corpus, vectors: &Vectors) -> Value {
     for half in Half::ALL {
         for source in Source::ALL {
             let people = draw_people(corpus, vectors, source, half);
-            let known = Known { chatter: &chatter, ..Known::default() };
+            let known = KnownVectors { chatter: &chatter, ..KnownVectors::default() };
             let ways: [(&str, &Group<'_>); 3] = [
                 ("gaps", &|person| list_groups(find_gaps(&person.requests, &known))),
-                ("gaps, chatter not known", &|person| list_groups(find_gaps(&person.requests, &Known::default()))),
+                ("gaps, chatter not known", &|person| {
+                    list_groups(find_gaps(&person.requests, &KnownVectors::default()))
+                }),
                 ("terms alone", &|person| group_by_terms(&person.requests)),
             ];
             for (way, group) in ways {
@@ -54,7 +57,8 @@ pub fn measure(corpus: &Corpus, vectors: &Vectors) -> Value {
     json!(figures)
 }
 
-/// Counts the gaps that are closed by a library of 30 skills which has half of what a user asks for again and again.
+/// Counts the gaps that a library of 30 skills closes. The library has half of the skills that the user asks for
+/// repeatedly.
 pub fn measure_answered(corpus: &Corpus, vectors: &Vectors) -> Value {
     let chatter = vectors.chatter_rows();
     println!("\n## Gaps that a skill answers\n");
@@ -69,8 +73,8 @@ pub fn measure_answered(corpus: &Corpus, vectors: &Vectors) -> Value {
                 let skills: Vec<&[f32]> = library.iter().map(|skill| vectors.skills[*skill].as_slice()).collect();
                 let used = library.iter().flat_map(|skill| vectors.uses[*skill].iter().take(examples));
                 let examples: Vec<&[f32]> = used.map(Vec::as_slice).collect();
-                let open = find_gaps(&person.requests, &Known { chatter: &chatter, ..Known::default() });
-                let known = Known { skills: &skills, examples: &examples, chatter: &chatter };
+                let open = find_gaps(&person.requests, &KnownVectors { chatter: &chatter, ..KnownVectors::default() });
+                let known = KnownVectors { skills: &skills, examples: &examples, chatter: &chatter };
                 let left: HashSet<Vec<usize>> = list_groups(find_gaps(&person.requests, &known)).into_iter().collect();
                 for gap in open {
                     let Some(skill) = find_intent(person, &gap.requests) else { continue };
@@ -89,7 +93,7 @@ pub fn measure_answered(corpus: &Corpus, vectors: &Vectors) -> Value {
     json!(figures)
 }
 
-/// Half of what a user asks for again and again, and others that they never ask for again.
+/// Draws a library of half of the user's recurring skills and other skills.
 fn draw_library(corpus: &Corpus, person: &Person<'_>, seed: &str) -> Vec<usize> {
     const SKILLS: usize = 30;
     let mut library: Vec<usize> = person.recurring.iter().copied().step_by(2).collect();
@@ -102,7 +106,7 @@ fn list_groups(gaps: Vec<Gap>) -> Vec<Vec<usize>> {
     gaps.into_iter().map(|gap| gap.requests).collect()
 }
 
-/// What can be said without embeddings: the requests that have one of the frequent words.
+/// Groups requests without embeddings: each frequent word gives the group of requests that contain it.
 fn group_by_terms(requests: &[Request<'_>]) -> Vec<Vec<usize>> {
     let has = |request: &Request<'_>, word: &str| {
         let terms = list_terms(request.text);
@@ -120,7 +124,7 @@ fn list_pairs(groups: &[Vec<usize>]) -> BTreeSet<[usize; 2]> {
     groups.iter().flat_map(of).collect()
 }
 
-/// The requests of each skill that was asked for more than once.
+/// Returns the indexes of the requests for each recurring skill.
 fn list_wanted(person: &Person<'_>) -> Vec<Vec<usize>> {
     let of = |skill: &usize| (0..person.wanted.len()).filter(|at| person.wanted[*at] == Some(*skill)).collect();
     person.recurring.iter().map(of).collect()
@@ -136,7 +140,8 @@ fn score_intents(person: &Person<'_>, groups: &[Vec<usize>]) -> Score {
     Score { right: found.len(), found: groups.len(), wanted: person.recurring.len() }
 }
 
-/// The skill that most of some requests ask for, if they are at least half of those that do.
+/// Returns the recurring skill of the group's intent. More than half of the group's requests ask for it, and they are
+/// at least half of all requests for it.
 fn find_intent(person: &Person<'_>, group: &[usize]) -> Option<usize> {
     person.recurring.iter().copied().find(|skill| {
         let is_of = |at: &usize| person.wanted[*at] == Some(*skill);

@@ -1,4 +1,4 @@
-//! Measures what code finds for dreams: requests that come again, and skills that say the same.
+//! Measures the candidates that code finds for dreams: repeated requests, and skills with the same content.
 
 mod cost;
 mod gaps;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::corpus::Corpus;
 use crate::vectors::Vectors;
 
-/// What the numbers of the code were chosen on, and what they were never tried on before they were reported.
+/// Half of the data: the code's constants were tuned on one half, and the other was used only for reporting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
     Tuned,
@@ -25,7 +25,7 @@ pub enum Half {
 impl Half {
     pub const ALL: [Self; 2] = [Self::Tuned, Self::HeldOut];
 
-    /// The half that a thing with this id belongs to.
+    /// Returns the half of the data with this id.
     pub fn of(id: &str) -> Self {
         if rank(id) % 2 == 1 { Self::Tuned } else { Self::HeldOut }
     }
@@ -38,12 +38,12 @@ impl Half {
     }
 }
 
-/// The first 8 bytes (big endian) of the SHA-256 of an id.
+/// Returns the first 8 bytes (big endian) of the SHA-256 of an id.
 pub fn rank(id: &str) -> u64 {
     Sha256::digest(id.as_bytes()).iter().take(8).fold(0, |rank, byte| rank << 8 | u64::from(*byte))
 }
 
-/// How often what was found is right, and how much of what is right was found.
+/// Counts for precision (`right` of `found`) and recall (`right` of `wanted`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Score {
     pub right: usize,
@@ -60,7 +60,7 @@ impl Score {
         self.right as f64 / self.wanted.max(1) as f64
     }
 
-    /// The harmonic mean of precision and recall.
+    /// Returns the harmonic mean of precision and recall.
     pub fn f1(&self) -> f64 {
         2.0 * self.right as f64 / (self.found + self.wanted).max(1) as f64
     }
@@ -72,7 +72,7 @@ impl Score {
     }
 }
 
-/// Prints the tables, and writes the figures as JSON.
+/// Prints the tables, and writes the figures to `out` as JSON.
 pub fn measure_all(corpus: &Corpus, vectors: &Vectors, pairs: &Path, out: Option<&Path>) -> Result<()> {
     let figures = json!({
         "gaps": gaps::measure(corpus, vectors),

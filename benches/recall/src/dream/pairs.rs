@@ -1,11 +1,12 @@
-//! How well skills that say the same are told from those that are merely alike, by labelled pairs of real skills.
+//! Measures how well skills with the same content are distinguished from merely similar ones, by labelled pairs of
+//! real skills.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use knowhow_domain::dream::{Claim, find_overlaps};
+use knowhow_domain::learning::dream::{Claim, find_overlaps};
 use serde_json::{Value, json};
 
 use super::{Half, Score};
@@ -13,21 +14,21 @@ use crate::corpus::Corpus;
 use crate::random::Random;
 use crate::vectors::Vectors;
 
-/// A pair stands among so many other skills.
+/// Number of other skills in the library around each pair.
 const OTHERS: usize = 150;
-/// At most so many of these come from where the pair comes from.
+/// Maximum number of them from the repositories of the pair.
 const NEAR: usize = 60;
-/// The cosine that alone is held against it.
+/// Minimum cosine of an overlap in the simplest method, which is measured for comparison.
 const PLAIN_COSINE: f32 = 0.85;
 
 struct Pair {
     id: String,
-    /// Places in the corpus.
+    /// Indexes of the two skills in the corpus.
     skills: [usize; 2],
     overlaps: bool,
 }
 
-/// Scores what is found in a library around each pair.
+/// Scores the overlaps that are found in the library around each pair.
 pub fn measure(corpus: &Corpus, vectors: &Vectors, file: &Path) -> Result<Value> {
     println!("\n## Overlaps of labelled pairs (goal .90 / .95, bar .83 / .90)\n");
     println!("| pairs | way | P | R | F1 |\n|---|---|---|---|---|");
@@ -53,7 +54,7 @@ pub fn measure(corpus: &Corpus, vectors: &Vectors, file: &Path) -> Result<Value>
     Ok(json!(figures))
 }
 
-/// Whether a pair is found by code, and by the plain cosine.
+/// Returns whether the pair is found by the code of dreams, and whether it is found by the cosine alone.
 fn judge(corpus: &Corpus, vectors: &Vectors, pair: &Pair) -> [bool; 2] {
     let library = draw_library(corpus, pair);
     let claims: Vec<Claim<'_>> = library
@@ -69,7 +70,7 @@ fn judge(corpus: &Corpus, vectors: &Vectors, pair: &Pair) -> [bool; 2] {
     [find_overlaps(&claims).iter().any(|overlap| (overlap.first, overlap.second) == (0, 1)), cosine >= PLAIN_COSINE]
 }
 
-/// The pair, then others: first from the repositories that it comes from, then from all.
+/// Returns the pair and other skills: first from the repositories of the pair, then from the whole corpus.
 fn draw_library(corpus: &Corpus, pair: &Pair) -> Vec<usize> {
     let mut random = Random::seeded(&pair.id);
     let sources = pair.skills.map(|at| &corpus.skills[at].source);

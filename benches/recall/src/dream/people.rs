@@ -1,10 +1,10 @@
-//! Users with three months of sessions, made of everyday messages: requests that come again, requests that came once, small
+//! Generates users with three months of sessions from everyday messages: repeated requests, single requests, small
 //! talk, orders to the assistant and other tasks.
 
 use std::collections::BTreeMap;
 
 use chrono::{Days, NaiveDate};
-use knowhow_domain::dream::Request;
+use knowhow_domain::learning::dream::Request;
 
 use super::{Half, rank};
 use crate::catalogues::World;
@@ -12,22 +12,23 @@ use crate::corpus::Corpus;
 use crate::random::Random;
 use crate::vectors::Vectors;
 
-/// Users of a set: with 40 of them the F1 of another draw differs by up to .02.
+/// Users of a set. With 40 users, the F1 of another draw differs by up to .02.
 const USERS: usize = 200;
-/// Sessions of a user, over as many days.
+/// Sessions of a user, and the number of days that they are spread over.
 const SESSIONS: usize = 90;
-/// Skills that a user asks for again and again, and how often: as many times as there are messages of a skill among its uses.
+/// Recurring skills of a user. `TIMES` is the minimum and maximum number of requests for each of them; the maximum is
+/// the number of messages of a skill in `uses`.
 const RECURRING: usize = 10;
 const TIMES: [usize; 2] = [3, 8];
-/// Messages for which no skill is wanted, of each kind.
+/// Number of messages of each kind that ask for no skill.
 const NOISE: [(&str, usize); 3] = [("small-talk", 8), ("command", 4), ("other-task", 4)];
 
-/// Where the messages of users come from.
+/// Source of the messages of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// What people said, twelve messages of a skill.
+    /// The labelled messages, twelve for each skill.
     Messages,
-    /// Messages after which a skill was used, eight of each.
+    /// Messages after which a skill was used, eight for each skill.
     Uses,
 }
 
@@ -49,16 +50,16 @@ struct Said<'a> {
     vector: &'a [f32],
 }
 
-/// A user's sessions.
+/// A user's requests, one for each session.
 pub struct Person<'a> {
     pub requests: Vec<Request<'a>>,
-    /// The skill that each asks for, by its place in the corpus; none for what asks for no skill.
+    /// Index in the corpus of the skill that each request asks for; `None` if it asks for no skill.
     pub wanted: Vec<Option<usize>>,
-    /// The skills that are asked for again and again.
+    /// Indexes of the skills that the user asks for repeatedly.
     pub recurring: Vec<usize>,
 }
 
-/// The same users on every run: each has a seed of its own.
+/// Returns the same users on every run, because the seed of a user depends only on source, half and number.
 pub fn draw_people<'a>(corpus: &'a Corpus, vectors: &'a Vectors, source: Source, half: Half) -> Vec<Person<'a>> {
     let by_skill = list_said(corpus, vectors, source, half);
     let noise = NOISE.map(|(kind, count)| (list_noise(corpus, vectors, kind, half), count));
@@ -98,7 +99,7 @@ fn draw_person<'a>(
     Person { requests, wanted, recurring: recurring.to_vec() }
 }
 
-/// The messages of each everyday skill of a half.
+/// Returns the messages of each everyday skill of a half, by the index of the skill.
 fn list_said<'a>(
     corpus: &'a Corpus,
     vectors: &'a Vectors,
@@ -128,7 +129,7 @@ fn list_said<'a>(
     by_skill
 }
 
-/// Every other of the everyday skills, in order of the hash of their names.
+/// Returns every second everyday skill, in the order of the hashes of their names.
 fn list_half(corpus: &Corpus, half: Half) -> Vec<usize> {
     let mut skills: Vec<usize> = (corpus.everyday_at..corpus.starters_at).collect();
     skills.sort_by_key(|skill| rank(&corpus.skills[*skill].name));

@@ -1,4 +1,5 @@
-//! Relations that a skill's body says: the cue directly before the names. Merely near, half of what is found is wrong.
+//! Extracts relations that a skill's body states by a cue directly before skill names. Cues that are only near a name
+//! are ignored, because half of them are wrong.
 
 use std::sync::LazyLock;
 
@@ -6,31 +7,31 @@ use regex::Regex;
 
 use super::RelationType;
 use super::cue::{Cue, cues, may_be_cue, subject};
-use super::markdown::{Block, BlockKind, blocks};
+use super::markdown::{BlockKind, TextBlock, blocks};
 use super::names::{clean, names_at_start};
 use crate::inert_line;
-use crate::name::last_segment;
-use crate::pattern::pattern;
+use crate::kernel::pattern::pattern;
+use crate::skills::name::last_segment;
 
-/// Most relations that are taken from one skill.
+/// Maximum relations extracted from a skill.
 pub const MOST_EXTRACTED: usize = 50;
 
-/// Longest evidence that is kept.
+/// Maximum characters of stored evidence.
 const EVIDENCE_CHARS: usize = 200;
 
-/// A relation that a text says, to a name that may be a skill's.
+/// A relation stated in a skill's text. A skill with the target name need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
-    /// What the skill is to the other one.
+    /// Type of the relation from this skill to the other.
     pub kind: RelationType,
-    /// The other one's name, as skills are looked up.
+    /// Look-up key of the other skill's name.
     pub name: String,
-    /// Of whom the sentence seems to speak, where that is not the skill itself. If it is another skill, the sentence says
-    /// nothing of this one.
+    /// Apparent subject of the sentence if it is not this skill. If the subject is another skill, the relation does not
+    /// belong to this skill.
     pub subject: Option<String>,
-    /// The words that say it, at most 200 characters.
+    /// Evidence from the text, at most 200 characters.
     pub evidence: String,
-    /// How often the text says it.
+    /// Number of times that the text states the relation.
     pub mentions: i32,
 }
 
@@ -40,17 +41,17 @@ static RELATED_HEADING: LazyLock<Regex> =
 static RELATED_LINE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^[\s*_>]*(?:see\s+also|related(?:\s+skills?)?)\s*(?:\*\*|__)?\s*:(?:\*\*|__)?\s*"));
 
-/// What a text without a cue must have to say a relation all the same: a heading, or a key of the frontmatter.
+/// A heading or frontmatter key that states a relation without a cue.
 static LISTS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)see.also|related|prerequisites|depends.on|enables"));
 
-/// Whether a SKILL.md may say a relation at all: quick, and wrong only in that it may say nothing.
+/// Checks quickly whether a SKILL.md may state relations; only false positives are possible.
 pub fn may_say_relations(document: &str) -> bool {
     may_be_cue(document) || LISTS.is_match(document)
 }
 
-/// The relations that the body of the skill `own` says, at most [`MOST_EXTRACTED`], in their order.
+/// Extracts the relations of the skill `own` from its body, at most [`MOST_EXTRACTED`], in order.
 pub fn extract_relations(own: &str, body: &str) -> Vec<Extracted> {
-    let mut found = Found { own, relations: Vec::new() };
+    let mut found = FoundRelations { own, relations: Vec::new() };
     let (mut related_level, mut announced) = (None, None);
     for block in blocks(body) {
         if let BlockKind::Heading(level) = block.kind {
@@ -63,49 +64,49 @@ pub fn extract_relations(own: &str, body: &str) -> Vec<Extracted> {
             continue;
         }
         let opens = related_level.map(|_| RelationType::SeeAlso);
-        let said_before = if block.kind == BlockKind::Item { announced } else { None };
-        found.read(&block, said_before.or(opens));
-        announced = said_before.or_else(|| announces(&block));
+        let announcement = if block.kind == BlockKind::Item { announced } else { None };
+        found.read(&block, announcement.or(opens));
+        announced = announcement.or_else(|| announces(&block));
     }
     found.relations
 }
 
-/// What is said of the items that follow: "Requires:".
-fn announces(block: &Block) -> Option<RelationType> {
+/// Returns the relation that a block announces for the items after it, such as "Requires:".
+fn announces(block: &TextBlock) -> Option<RelationType> {
     let last = cues(&block.text).into_iter().next_back()?;
     (block.text.ends_with(':') && last.end == block.text.len()).then_some(last.kind)
 }
 
-/// What one cue says.
-struct Said<'a> {
+/// A relation that a cue, a heading or a "see also" line states.
+struct CueStatement<'a> {
     kind: RelationType,
-    /// Of which skills, or things that may be.
+    /// Names of the other skills.
     names: Vec<String>,
-    /// Of whom the sentence seems to speak, where that is not the skill itself.
+    /// Apparent subject of the sentence if it is not this skill.
     subject: Option<&'a str>,
-    /// The words that say it.
+    /// Evidence from the text.
     evidence: &'a str,
 }
 
-struct Found<'a> {
+struct FoundRelations<'a> {
     own: &'a str,
     relations: Vec<Extracted>,
 }
 
-impl Found<'_> {
-    /// Takes what a block says; the names at its start are `opening` to the skill.
-    fn read(&mut self, block: &Block, opening: Option<RelationType>) {
+impl FoundRelations<'_> {
+    /// Reads a block. If `opening` is set, the names at the start of the block have this relation.
+    fn read(&mut self, block: &TextBlock, opening: Option<RelationType>) {
         let text = block.text.as_str();
         if let Some(kind) = opening {
-            self.add(Said { kind, names: names_at_start(text), subject: None, evidence: text });
+            self.add(CueStatement { kind, names: names_at_start(text), subject: None, evidence: text });
         } else if let Some(line) = RELATED_LINE.find(text) {
             let names = names_at_start(&text[line.end()..]);
-            self.add(Said { kind: RelationType::SeeAlso, names, subject: None, evidence: text });
+            self.add(CueStatement { kind: RelationType::SeeAlso, names, subject: None, evidence: text });
         }
         for cue in cues(text) {
             let of = subject(text, cue).and_then(clean).filter(|of| !self.is_own(of));
             let names = names_at_start(&text[cue.end..]);
-            self.add(Said { kind: cue.kind, names, subject: of.as_deref(), evidence: sentence(text, cue) });
+            self.add(CueStatement { kind: cue.kind, names, subject: of.as_deref(), evidence: sentence(text, cue) });
         }
     }
 
@@ -113,8 +114,8 @@ impl Found<'_> {
         name == self.own || name == last_segment(self.own)
     }
 
-    fn add(&mut self, said: Said<'_>) {
-        let Said { kind, names, subject, evidence } = said;
+    fn add(&mut self, statement: CueStatement<'_>) {
+        let CueStatement { kind, names, subject, evidence } = statement;
         for name in names {
             if self.is_own(&name) {
                 continue;
@@ -122,7 +123,7 @@ impl Found<'_> {
             let known = self.relations.iter_mut().find(|known| known.kind == kind && known.name == name);
             if let Some(known) = known {
                 known.mentions += 1;
-                // One sentence that speaks of the skill itself is enough.
+                // A single sentence about this skill is enough, so the other subject is dropped.
                 known.subject = known.subject.take().filter(|_| subject.is_some());
             } else if self.relations.len() < MOST_EXTRACTED {
                 let evidence = inert_line(evidence).chars().take(EVIDENCE_CHARS).collect();
@@ -133,7 +134,7 @@ impl Found<'_> {
     }
 }
 
-/// The sentence around a cue.
+/// Returns the sentence around a cue.
 fn sentence(text: &str, cue: Cue) -> &str {
     let start = text[..cue.start].rfind(". ").map_or(0, |at| at + 2);
     let end = text[cue.end..].find(". ").map_or(text.len(), |at| cue.end + at + 1);

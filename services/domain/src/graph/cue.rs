@@ -1,23 +1,23 @@
-//! The words by which a text says what a skill has to do with another one.
+//! Cues: the phrases that state how skills are related.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::RelationType;
-use crate::pattern::pattern;
+use crate::kernel::pattern::pattern;
 
-/// A cue in a text: what it says, and where the names would stand.
+/// A cue in a text: its relation and position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cue {
     pub(super) kind: RelationType,
-    /// Where it begins, in bytes.
+    /// Start, in bytes.
     pub(super) start: usize,
-    /// Where what follows it begins.
+    /// End, in bytes; the names follow here.
     pub(super) end: usize,
 }
 
-// Boundaries of ASCII words: those of Unicode have the search go letter by letter where a text has any other letter.
+// Uses ASCII word boundaries, because with Unicode boundaries the search is slow on texts with non-ASCII letters.
 static CUES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?-u:\b)(?:",
@@ -41,23 +41,24 @@ static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
 static RELATIVE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)(?-u:\b)(?:who|what|which|that|whoever|whatever)(?:\s+(?:also|only))?\s+$"));
 
-/// A name directly before a cue, which is then what the cue speaks of.
+/// A skill name directly before a cue, which makes that skill the subject.
 static SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?:`(?P<code>[^`]+)`|\[(?P<label>[^\]]+)\]\([^)]*\)|(?P<bare>[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)+))[*_]*(?i:\s+skill)?(?i:\s+(?:also|itself|always|often|usually|now|then|it))?\s*$",
     )
 });
 
-/// Whether a text has a cue in it, meant or not.
+/// Checks whether a text contains a cue, including negated or quoted ones.
 pub(super) fn may_be_cue(text: &str) -> bool {
     CUES.is_match(text)
 }
 
-/// Most cues of one block that are looked at, and how far before one its clause is read: a text of 256 KB may be one block.
+/// Maximum number of cues read per block.
 const MOST_CUES: usize = 200;
+/// Maximum bytes read before a cue. A block may have 256 KB, so each cue must be cheap.
 const CLAUSE_BYTES: usize = 300;
 
-/// All cues of a text that are meant: not negated, not asked, not quoted, not code.
+/// Returns all affirmative cues of a text. Cues in negations, questions, quotations and code do not count.
 pub(super) fn cues(text: &str) -> Vec<Cue> {
     let found = CUES.captures_iter(text).take(MOST_CUES).filter_map(|captures| {
         let whole = captures.get(0)?;
@@ -79,7 +80,7 @@ fn is_meant(text: &str, cue: Cue) -> bool {
     let is_open = |mark: &[char]| before.matches(mark).count() % 2 == 1;
     let sentence = &text[cue.start..];
     let end = sentence.find(['.', '!', '?']).map(|at| &sentence[at..=at]);
-    // "What depends on it": the cue says something of something else.
+    // "What depends on it": the cue is part of a relative clause about another thing.
     let is_relative = RELATIVE.is_match(before);
     end != Some("?")
         && !is_relative
@@ -88,11 +89,11 @@ fn is_meant(text: &str, cue: Cue) -> bool {
         && !NEGATION.is_match(clause(text, cue))
 }
 
-/// What of the sentence stands before the cue and belongs to it.
+/// Returns the part of the sentence before the cue that can negate the cue or name its subject.
 fn clause(text: &str, cue: Cue) -> &str {
     let near = text.floor_char_boundary(cue.start.saturating_sub(CLAUSE_BYTES));
     let before = &text[near..cue.start];
-    // "If it is not there, then use ...": what was denied is something else.
+    // "If it is not there, then use ...": the negation belongs to the condition.
     let is_next_step = text[cue.start..cue.end].to_ascii_lowercase().starts_with("then");
     let ends = |(at, c): &(usize, char)| {
         let is_last = before[at + c.len_utf8()..].starts_with(char::is_whitespace);
@@ -103,7 +104,7 @@ fn clause(text: &str, cue: Cue) -> &str {
     &before[start..]
 }
 
-/// The name directly before a cue, as it is written; the cue speaks of that skill then.
+/// Returns the skill name directly before a cue, as written. This skill is the subject of the cue.
 pub(super) fn subject(text: &str, cue: Cue) -> Option<&str> {
     let found = SUBJECT.captures(clause(text, cue))?;
     ["code", "label", "bare"].iter().find_map(|group| found.name(group)).map(|name| name.as_str())

@@ -1,4 +1,4 @@
-//! Entities: what memories speak of. A skill is one of them; so is whatever else a memory names.
+//! Entities: things named in memories. Skills are entities too.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 
 use crate::{EntityId, Error, Result, inert_line};
 
-/// Most things that one memory names.
+/// Maximum entities named by a memory.
 pub const ENTITIES_PER_MEMORY: usize = 32;
 
-/// Longest name of an entity.
+/// Maximum characters of an entity's name.
 const NAME_CHARS: usize = 120;
 
-/// What kind of thing an entity is.
+/// Kind of an entity.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr,
 )]
@@ -23,17 +23,17 @@ const NAME_CHARS: usize = 120;
 pub enum EntityKind {
     /// A skill of the user.
     Skill,
-    /// Somebody.
+    /// A person.
     Person,
     /// A company, a team, a club.
     Organization,
-    /// Somewhere.
+    /// A place.
     Place,
-    /// A piece of work that goes on for a while.
+    /// A longer piece of work.
     Project,
     /// A program, a service, a device.
     Tool,
-    /// What a conversation was about.
+    /// The topic of a conversation.
     Topic,
     /// Anything else.
     #[default]
@@ -41,29 +41,29 @@ pub enum EntityKind {
 }
 
 impl EntityKind {
-    /// The wire form, e.g. `person`.
+    /// Returns the name, e.g. `person`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// A thing that a memory names.
+/// A thing named by a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EntityName {
-    /// What it is called. Case, hyphens and blanks make no difference.
+    /// Name of the thing. Case, hyphens and blanks are ignored in comparisons.
     #[schema(min_length = 1, max_length = 120, example = "Cloudflare")]
     pub name: String,
-    /// What kind of thing it is. The skill of a `skill` is looked up by its name.
+    /// Kind of the thing. A `skill` is looked up by its name.
     #[serde(default)]
     pub kind: EntityKind,
 }
 
 impl EntityName {
-    /// The name as it is kept, on one line.
+    /// Validates the name and returns it on one line.
     ///
     /// # Errors
-    /// `Invalid` at `pointer` for a name that is empty or too long.
+    /// `Invalid` at `pointer` if the name is empty, too long, or has no letter or digit.
     pub fn checked(&self, pointer: &str) -> Result<(EntityKind, String)> {
         let name = inert_line(&self.name);
         match name.chars().count() {
@@ -75,29 +75,28 @@ impl EntityName {
     }
 }
 
-/// What the graph knows a thing as.
+/// An entity of the graph.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Entity {
-    /// Its id; that of a skill is the skill's.
+    /// Id; for a skill, the skill's id.
     #[schema(value_type = uuid::Uuid)]
     pub id: EntityId,
-    /// What kind of thing it is.
+    /// Kind of the entity.
     pub kind: EntityKind,
-    /// What it was called first.
+    /// Name of the entity at its first mention.
     #[schema(example = "Cloudflare")]
     pub name: String,
-    /// How many memories name it.
+    /// Number of memories that name it.
     #[schema(minimum = 0)]
     pub memories: i64,
-    /// Whether it was named by what had read untrusted content alone: information, no instruction.
+    /// Whether only sessions with untrusted content have named it: information, not an instruction.
     pub tainted: bool,
-    /// When it was first named.
+    /// Time of the first mention.
     pub created_at: DateTime<Utc>,
 }
 
-/// What two names have in common if they stand for the same thing: compatibility forms, case, hyphens, underscores and
-/// blanks make no difference, and nothing else does. Names that are merely alike are never the same: `SR-2023-052` is
-/// not `SR-2023-053`.
+/// Returns the key for comparing names: Unicode compatibility forms (NFKC), lower case, with hyphens, underscores and
+/// blanks unified. Names that are merely similar stay distinct: `SR-2023-052` is not `SR-2023-053`.
 pub fn canonical(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).nfkc().collect();
     let is_joint = |c: char| c == '-' || c == '_' || c.is_whitespace();

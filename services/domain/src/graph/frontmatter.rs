@@ -1,11 +1,12 @@
-//! Relations that a skill's frontmatter says, in Knowhow's own words and in those of known dialects.
+//! Relations declared in a skill's frontmatter, in Knowhow's format and in known dialects.
 
 use super::RelationType;
 use super::names::clean;
 use crate::SkillDocument;
+use crate::skills::name::lookup_key;
 
-/// Keys of lists of skills, at the top or below `metadata` or `metadata.hermes`, and what they say. `related_skills` is what
-/// Hermes (NousResearch/hermes-agent) calls see-also.
+/// Frontmatter keys of skill lists, at the top level or below `metadata` or `metadata.hermes`, with their relations.
+/// `related_skills` is from Hermes (NousResearch/hermes-agent).
 const KEYS: [(&str, RelationType); 12] = [
     ("requires", RelationType::Requires),
     ("depends-on", RelationType::Requires),
@@ -21,12 +22,14 @@ const KEYS: [(&str, RelationType); 12] = [
     ("related", RelationType::SeeAlso),
 ];
 
-/// The relations that a frontmatter says, each with the key that says it. What is no list of names, such as the programs
-/// that some dialects list under `requires`, says nothing.
+/// Returns the relations of a frontmatter: type, look-up key of the other skill, and frontmatter key. Values that are
+/// not lists of names are ignored, e.g. the programs that some dialects list under `requires`.
 pub fn declared_relations(document: &SkillDocument) -> Vec<(RelationType, String, &'static str)> {
     let mut found = Vec::new();
     let mut add = |kind, name: &str, key| {
-        if let Some(name) = clean(name).filter(|name| !found.iter().any(|(k, n, _)| (*k, n) == (kind, name))) {
+        if let Some(name) =
+            named_skill(kind, name).filter(|name| !found.iter().any(|(k, n, _)| (*k, n) == (kind, name)))
+        {
             found.push((kind, name, key));
         }
     };
@@ -40,6 +43,14 @@ pub fn declared_relations(document: &SkillDocument) -> Vec<(RelationType, String
         }
     }
     found
+}
+
+/// Returns the skill name of a list entry. An entry with blanks is a name only in see-also lists, because other lists
+/// may name programs.
+fn named_skill(kind: RelationType, entry: &str) -> Option<String> {
+    let is_name = |name: &String| name.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_text = kind != RelationType::SeeAlso && entry.contains(char::is_whitespace);
+    clean(entry).or_else(|| lookup_key(entry).filter(|name| !is_text && is_name(name)))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How much a skill matters now: what it was set to, less its idle days, shifted by how its uses turned out.
+//! Current importance of a skill: the set value, decayed by idle days and adjusted by the outcomes of its uses.
 
 use std::ops::Add;
 
@@ -7,41 +7,41 @@ use utoipa::ToSchema;
 
 use super::fade::faded;
 
-/// How the uses of a skill turned out, as far as that was said.
+/// Reported outcomes of a skill's uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Outcomes {
-    /// It did what was wanted.
+    /// Successful uses.
     #[schema(minimum = 0)]
     pub success: i64,
-    /// It did not.
+    /// Failed uses.
     #[schema(minimum = 0)]
     pub failure: i64,
-    /// In part.
+    /// Partly successful uses.
     #[schema(minimum = 0)]
     pub partial: i64,
 }
 
-/// The share of uses that turn out well, where nothing is known.
+/// Assumed success rate without reports.
 const USUAL_SUCCESS: f64 = 0.8;
 
-/// So many uses of the usual kind are counted besides those that are known: one failure says little.
+/// Weight of the assumed rate, in uses, so that a single failure has little effect.
 const USUAL_USES: f64 = 4.0;
 
 impl Outcomes {
-    /// How many are known.
+    /// Returns the number of reported outcomes.
     pub fn count(self) -> i64 {
         self.success + self.failure + self.partial
     }
 
-    /// The share of uses that went well, a partial one by half; `None` where none is known.
+    /// Returns the success rate, 0 to 1; `None` without reports. A partial success counts half.
     pub fn success_rate(self) -> Option<f32> {
         (self.count() > 0).then(|| (self.went_well() / self.count() as f64) as f32)
     }
 
-    /// What importance is multiplied by: the success rate, shrunk towards the usual one, as a part of the usual one. 1 where
-    /// nothing is known, 1.25 at most.
+    /// Returns the factor on importance: the success rate, moved towards the usual rate and divided by the usual rate.
+    /// The factor is 1 without reports and at most 1.25.
     ///
-    /// The estimate is the mean of a beta distribution whose prior has the weight of 4 uses.
+    /// The estimate is the mean of a beta distribution with a prior of 4 uses.
     pub fn shift(self) -> f32 {
         let estimate = (self.went_well() + USUAL_SUCCESS * USUAL_USES) / (self.count() as f64 + USUAL_USES);
         (estimate / USUAL_SUCCESS) as f32
@@ -64,35 +64,36 @@ impl Add for Outcomes {
     }
 }
 
-/// How a skill's importance fades.
+/// Decay of a skill's importance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fading {
-    /// What is left from one idle day to the next, 0 to 1.
+    /// Factor per idle day, 0 to 1.
     pub rate: f32,
-    /// It never fades below that, 0 to 1.
+    /// Minimum after decay, 0 to 1.
     pub floor: f32,
 }
 
 impl Fading {
-    /// What is left of a base after so many idle days.
+    /// Returns a base value after `days` idle days.
     pub fn faded(self, base: f32, days: f64) -> f32 {
         faded(base, self.rate, days, self.floor)
     }
 
-    /// The same, shifted by outcomes; never above 1, nor below the floor by them.
+    /// Returns the decayed value adjusted by outcomes, at most 1. Outcomes do not reduce it below the floor.
     pub fn importance(self, base: f32, days: f64, outcomes: Outcomes) -> f32 {
         (self.faded(base, days) * outcomes.shift()).clamp(self.floor.min(base), 1.0)
     }
 }
 
-/// Most that memories, and relations, raise a skill in the ranked list: by a quarter each.
+/// Maximum raise of a skill's ranking factor by memories. Relations raise it by at most the same amount.
 const MOST_RAISE: f64 = 0.25;
 
-/// So many memories, or relations of full strength, raise it by half of that.
+/// Number of memories, or of full-strength relations, for half of the maximum raise.
 const HALF_RAISE: f64 = 4.0;
 
-/// How much a skill stands out in the graph, from 1 to 1.5: by the memories that name it, and the strengths of its relations.
-pub fn standing_out(memories: i64, relations: f64) -> f32 {
+/// Returns a skill's ranking factor for its links in the graph, from 1 to 1.5. `memories` is the number of memories
+/// that name the skill, `relations` the sum of the strengths of its relations.
+pub fn link_factor(memories: i64, relations: f64) -> f32 {
     let raise = |amount: f64| MOST_RAISE * amount / (amount + HALF_RAISE);
     (1.0 + raise(memories as f64) + raise(relations)) as f32
 }

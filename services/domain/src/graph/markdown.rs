@@ -1,26 +1,26 @@
-//! The text of a markdown body as a reader sees it: headings, list items and paragraphs, without code and comments.
+//! The readable text of a markdown body: headings, list items and paragraphs, without code and comments.
 
-use crate::fence::{Fence, FenceLine};
+use crate::text::fence::{Fence, FenceLine};
 
-/// A piece of text that stands by itself.
+/// A piece of text that is read by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub(super) kind: BlockKind,
-    /// On one line.
+    /// The text, joined into one line.
     pub(super) text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// With its level, from 1.
+    /// A heading with its level, from 1.
     Heading(usize),
     Item,
     Paragraph,
 }
 
-/// The blocks of a body, in order. Code in fences and indented code are left out, and so are comments.
-pub(super) fn blocks(body: &str) -> Vec<Block> {
-    let mut reader = Reader { after_blank: true, ..Reader::default() };
+/// Returns the blocks of a body, in order, without fenced code, indented code and comments.
+pub(super) fn blocks(body: &str) -> Vec<TextBlock> {
+    let mut reader = MarkdownReader { after_blank: true, ..MarkdownReader::default() };
     for line in body.lines() {
         reader.read(line);
     }
@@ -29,18 +29,18 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
 }
 
 #[derive(Default)]
-struct Reader {
-    blocks: Vec<Block>,
-    open: Option<Block>,
+struct MarkdownReader {
+    blocks: Vec<TextBlock>,
+    open: Option<TextBlock>,
     fence: Fence,
     in_comment: bool,
     in_list: bool,
     after_blank: bool,
 }
 
-impl Reader {
+impl MarkdownReader {
     fn read(&mut self, line: &str) {
-        // What looks like a fence in a comment is none.
+        // A fence inside a comment is ignored.
         if !self.in_comment && self.fence.read(line) != FenceLine::Outside {
             self.end_block();
             return;
@@ -101,7 +101,7 @@ impl Reader {
 
     fn begin(&mut self, kind: BlockKind, text: &str) {
         self.end_block();
-        self.open = Some(Block { kind, text: text.to_owned() });
+        self.open = Some(TextBlock { kind, text: text.to_owned() });
     }
 
     fn end_block(&mut self) {

@@ -1,54 +1,54 @@
-//! Which of the things that a user's memories name a skill's text names too.
+//! Finds entities of the user's memories in a skill's text.
 
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::canonical;
-use super::markdown::{Block, BlockKind, blocks};
+use super::markdown::{BlockKind, TextBlock, blocks};
 use super::proper::is_proper;
 use super::writing::{is_border, is_sign, may_have_particle};
 use crate::recall::is_ordinary_word;
 use crate::{Error, Result, SkillDocument};
 
-/// A shorter name would be found everywhere,
+/// Minimum characters of a name; a shorter name would match everywhere.
 const LEAST_CHARS: usize = 3;
-/// and of a writing whose letters are syllables or words such a one.
+/// Minimum characters of a name in scripts with one letter per syllable or word.
 const LEAST_SIGNS: usize = 2;
 
-/// Most things that one skill's text is taken to name.
+/// Maximum entities found in a skill's text.
 const MOST_NAMED: usize = 64;
 
-/// Names of things, to be looked for in texts.
+/// Names to search for in texts.
 pub struct Things {
-    /// Finds the canonical forms of `names`.
+    /// Searches for the canonical forms of `names`.
     finder: AhoCorasick,
-    names: Vec<Named>,
+    names: Vec<NamedEntity>,
 }
 
-struct Named {
-    /// Which thing: the place in the list that was given.
+struct NamedEntity {
+    /// Index of the entity in the given list.
     thing: usize,
     name: String,
-    /// A word that may mean something else as well, such as `Notion`.
+    /// Whether the name is also an ordinary word, such as `Notion`.
     is_ordinary: bool,
 }
 
 impl Things {
-    /// Names of things, each with the place of its thing. Too short ones are never found.
+    /// Makes a search for names, each with the index of its entity. Names that are too short are ignored.
     ///
     /// # Errors
-    /// `Internal`, for more names than can be looked for at once.
+    /// `Internal` if there are more names than a search supports.
     pub fn new<'a>(names: impl IntoIterator<Item = (usize, &'a str)>) -> Result<Self> {
         let (mut forms, mut known) = (Vec::new(), Vec::new());
         for (thing, name) in names {
             let form = canonical(name);
             let least = if form.chars().all(is_sign) { LEAST_SIGNS } else { LEAST_CHARS };
             if form.chars().count() >= least {
-                // The ordinary words are English ones, without accents.
+                // The list of ordinary words has only English words, without accents.
                 let is_ordinary =
                     form.is_ascii() && !form.contains(' ') && !has_inner_capital(name) && is_ordinary_word(&form);
-                known.push(Named { thing, name: name.trim().to_owned(), is_ordinary });
+                known.push(NamedEntity { thing, name: name.trim().to_owned(), is_ordinary });
                 forms.push(form);
             }
         }
@@ -56,8 +56,9 @@ impl Things {
         Ok(Self { finder: finder.map_err(Error::internal)?, names: known })
     }
 
-    /// The things that a skill's text names by whole words, outside fenced code and comments, each once, at most 64. A name
-    /// that is an ordinary word counts only where it is written as a name.
+    /// Returns the indexes of the entities named as whole words in a skill's text, outside fenced code and comments.
+    /// Each entity is returned once, and at most 64 are. A name that is an ordinary word counts only if it is written
+    /// as a name.
     pub fn find_in(&self, document: &SkillDocument) -> Vec<usize> {
         let fields = document.fields();
         let mut found = Vec::new();
@@ -83,18 +84,19 @@ impl Things {
     }
 }
 
-/// Whether a name is written as no ordinary word is, such as `iPhone` or `GitHub`.
+/// Checks whether a name has a capital after its first letter, such as `iPhone` or `GitHub`. Such a name is no ordinary
+/// word.
 fn has_inner_capital(name: &str) -> bool {
     name.chars().any(char::is_lowercase) && name.trim().chars().skip(1).any(char::is_uppercase)
 }
 
-/// Whether a heading has capitals everywhere, so that they tell nothing.
-fn is_title(block: &Block) -> bool {
+/// Checks whether a heading is in title case, so that capitals do not mark names.
+fn is_title(block: &TextBlock) -> bool {
     let is_lower = |word: &str| word.chars().count() > 3 && word.chars().all(char::is_lowercase);
     matches!(block.kind, BlockKind::Heading(_)) && !block.text.split_whitespace().any(is_lower)
 }
 
-/// Whether what stands there is no part of a longer word, but for a plural where one may be, and a particle.
+/// Checks whether the match is a whole word, allowing a plural `s` if `in_plural`, and a particle.
 fn is_whole(text: &str, at: Range<usize>, in_plural: bool) -> bool {
     let (name, after) = (&text[at.clone()], &text[at.end..]);
     let (first, last) = (name.chars().next(), name.chars().next_back());

@@ -1,5 +1,5 @@
-//! The graph: what skills, memories and the things that they name have to do with each other. This room holds the rules;
-//! where the graph is kept is the store's matter.
+//! The graph: relations between skills, memories and the entities they name. This module has the rules; the store saves
+//! the graph.
 
 mod body;
 mod cue;
@@ -22,7 +22,7 @@ pub use fade::{
     faded, idle_days,
 };
 pub use frontmatter::declared_relations;
-pub use importance::{Fading, Outcomes, standing_out};
+pub use importance::{Fading, Outcomes, link_factor};
 pub use mentioned::Things;
 pub use offers::Offers;
 pub use relation::{Relation, RelationDirection, RelationSource, RelationType};

@@ -1,33 +1,33 @@
-//! Names of skills as texts write them: in backticks, as a link, with a hyphen or slash, or beside the word "skill".
+//! Skill names as written in texts: in backticks, as a link, with a hyphen or slash, or next to the word "skill".
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::name::lookup_key;
-use crate::pattern::pattern;
+use crate::kernel::pattern::pattern;
+use crate::skills::name::valid_key;
 
-/// A name that may be a skill's, wherever it stands.
+/// Pattern of a possible skill name.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"^(?i:(?:the|a|an|your|our|its|this|that)\s+)?(?i:skills?:?\s+(?:called\s+|named\s+)?)?[*_"'“‘(]*(?:`{1,2}\s*(?P<code>[^`]+?)\s*`{1,2}|\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]*)[^)]*\)|(?P<bare>/?[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)*))[*_"'”’)]*"#,
     )
 });
 
-/// What may stand between two names of a list.
+/// Text between two names of a list.
 static JOINT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^(?i:\s*,\s*(?:(?:and|or|as\s+well\s+as)\s+)?|\s+(?:and|or|as\s+well\s+as)\s+|\s*[&+]\s*)")
 });
 
-/// The word that says that what stands before it are skills.
+/// The word "skills" after names.
 static SKILLS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+(?i:skills?)\b"));
 
-/// The one that says so of what follows.
+/// The word "skill" before a name.
 static SKILL_BEFORE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?i:(?:the|a|an|your|our|its|this|that)\s+)?(?i:skills?:?)\s"));
 
-/// The names of a list that begins where `text` does, as skills are looked up. The list ends at the first word that cannot
-/// be a skill's name.
+/// Returns the look-up keys of a list of names that starts at the beginning of `text`. The list ends at the first word
+/// that cannot be a skill's name.
 pub(super) fn names_at_start(text: &str) -> Vec<String> {
     let (mut rest, mut names, mut single) = (text.trim_start(), Vec::new(), Vec::new());
     loop {
@@ -38,7 +38,7 @@ pub(super) fn names_at_start(text: &str) -> Vec<String> {
         let is_word = found.name("bare").is_some_and(|bare| !bare.as_str().contains(['-', '/']));
         let says_skills = SKILLS.find(rest);
         match (is_word, says_skill || says_skills.is_some()) {
-            // One plain word may be anything, until the list says that it is of skills.
+            // A plain word counts only if a later entry shows that this is a list of skills.
             (true, false) => single.push(name),
             _ => {
                 names.append(&mut single);
@@ -66,11 +66,11 @@ fn read(found: &regex::Captures<'_>) -> Option<String> {
     }
 }
 
-/// The name that is meant by a command, a path or an address; `None` where no skill can be called so.
+/// Returns the skill name in a command, a path or an address; `None` if it is not a valid name.
 pub(super) fn clean(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("skill://").trim_start_matches("../").trim_start_matches("./");
     let text = text.strip_suffix("/SKILL.md").unwrap_or(text).trim_start_matches('/').trim_end_matches('/');
-    let name = lookup_key(text.strip_suffix(".md").unwrap_or(text))?;
+    let name = valid_key(text.strip_suffix(".md").unwrap_or(text))?;
     name.bytes().any(|byte| byte.is_ascii_alphabetic()).then_some(name)
 }
 

@@ -1,26 +1,26 @@
-//! How often a skill was offered, and what came of it.
+//! Counts of a skill's offers and their results.
 
 use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How often turns offered a skill, and how often it was of no use. Recall does not look at these counts.
+/// Counts of the turns that offered a skill, and of offers that did not help. Recall does not use them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Offers {
-    /// Turns that named it, or brought its text.
+    /// Turns that named the skill or included its text.
     #[schema(minimum = 0)]
     pub offered: i64,
-    /// Of these, how many named it without its text, and the user's next turn in the session came before any use of it.
+    /// Offers without the text that were not followed by a use before the user's next turn in the session.
     #[schema(minimum = 0)]
     pub ignored: i64,
-    /// Reports that it did not apply.
+    /// Reports that the skill did not apply.
     #[schema(minimum = 0)]
     pub inapplicable: i64,
 }
 
 impl Offers {
-    /// Returns whether nothing was counted.
+    /// Returns whether all counts are 0.
     pub fn is_empty(self) -> bool {
         self == Self::default()
     }

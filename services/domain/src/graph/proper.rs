@@ -1,28 +1,28 @@
-//! Whether an ordinary word, such as `Notion` or `Mark`, stands in a text as a name.
+//! Decides whether an ordinary word, such as `Notion` or `Mark`, is used as a name.
 
 use super::writing::is_border;
 
-/// Marks that may stand around a name: emphasis, quotations, links.
+/// Characters allowed around a name: emphasis, quotations, links.
 const AROUND: [char; 14] = ['*', '_', '`', '"', '\'', '“', '”', '„', '‘', '’', '(', '[', ')', ']'];
 
-/// After a subject they are verbs, whatever follows.
+/// Words that are always verbs after a subject.
 const VERBS: [&str; 3] = ["is", "has", "was"];
 
-/// What stands before a noun. `that` also begins a clause: "mark rows that are empty".
+/// Words before a noun. `that` is missing because it also begins a clause: "mark rows that are empty".
 const DETERMINERS: [&str; 15] =
     ["the", "a", "an", "this", "his", "her", "its", "their", "our", "your", "my", "no", "all", "every", "each"];
 
-/// They end like verbs of the third person.
+/// Words that end in `s` like verbs of the third person, but are not verbs.
 const NO_VERBS: [&str; 8] = ["this", "always", "across", "besides", "plus", "thus", "towards", "unless"];
 
-/// Ends of hosts, by which the word before is known as a company's: `hooks.slack.com`.
+/// Domain endings. The label before the ending names a company: `hooks.slack.com`.
 const DOMAINS: [&str; 9] = ["com", "io", "app", "so", "org", "net", "dev", "ai", "us"];
 
-/// Ends of settings that are known by the service which they belong to: `STRIPE_API_KEY`.
+/// Endings of environment variables that begin with a service's name: `STRIPE_API_KEY`.
 const SETTINGS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "URL", "ID"];
 
-/// Whether a text has a word as a name: with a capital where no sentence begins, or begins a sentence with it as only names do;
-/// as the owner of a host; before a setting of its own.
+/// Checks whether a text uses a word as a name: capitalised inside a sentence or in a typical position at its start, in
+/// a host name, or as prefix of an environment variable.
 pub(super) fn is_proper(text: &str, name: &str) -> bool {
     let mut chars = name.chars();
     let capital: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
@@ -32,22 +32,24 @@ pub(super) fn is_proper(text: &str, name: &str) -> bool {
         || places(text, &name.to_uppercase()).any(|place| place.is_setting())
 }
 
-/// What stands around a word.
-struct Place<'a> {
+/// The text around a word.
+struct WordSurroundings<'a> {
     before: &'a str,
     after: &'a str,
 }
 
-/// Where a text has a word by itself.
-fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Place<'a>> {
-    let all = text.match_indices(word).map(|(at, _)| Place { before: &text[..at], after: &text[at + word.len()..] });
+/// Returns all occurrences of a whole word.
+fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = WordSurroundings<'a>> {
+    let all = text
+        .match_indices(word)
+        .map(|(at, _)| WordSurroundings { before: &text[..at], after: &text[at + word.len()..] });
     all.filter(|place| {
         let (before, after) = (place.before.chars().next_back(), place.after.chars().next());
         is_border(before, word.chars().next()) && is_border(word.chars().next_back(), after)
     })
 }
 
-impl Place<'_> {
+impl WordSurroundings<'_> {
     fn is_of_name(&self) -> bool {
         let before = self.before.trim_end_matches(|c: char| c.is_whitespace() || AROUND.contains(&c));
         match before.chars().next_back() {
@@ -58,18 +60,19 @@ impl Place<'_> {
         }
     }
 
-    /// "Slack, Notion", "Stripe and Square".
+    /// Checks whether the word begins a list: "Slack, Notion", "Stripe and Square".
     fn is_listed(&self) -> bool {
         let after = self.after.trim_start_matches(AROUND);
         after.starts_with(',') || matches!(after.split_whitespace().next(), Some("and" | "or"))
     }
 
-    /// What an item of a list is about: "Slack: post it", "**Slack** — post it".
+    /// Checks whether the word is the label of a list item: "Slack: post it", "**Slack** — post it".
     fn is_label(&self) -> bool {
         self.after.trim_start_matches(AROUND).trim_start().starts_with([':', '—', '–'])
     }
 
-    /// "Notion's search", "Slack has", "Will reviews the text": the word is no verb where another follows.
+    /// Checks whether the word is a subject: "Notion's search", "Slack has", "Will reviews the text". A verb after the
+    /// word shows that the word itself is not a verb.
     fn is_subject(&self) -> bool {
         let mut words = self.after.split_whitespace();
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

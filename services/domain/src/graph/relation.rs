@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
-/// What one skill is to another.
+/// Type of a relation from one skill to another.
 #[derive(
     Debug,
     Clone,
@@ -24,24 +24,24 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RelationType {
-    /// It cannot be followed without the other one.
+    /// The skill needs the other one.
     Requires,
-    /// The two work well together. The same in both directions.
+    /// The two work well together. Symmetric.
     Complements,
-    /// It goes on where the other one ends, or adds to it.
+    /// The skill continues or adds to the other one.
     Extends,
-    /// The two were used together often. The same in both directions; computed, never declared.
+    /// The two were often used together. Symmetric; computed, never declared.
     OftenUsedWith,
-    /// What it makes is what the other one begins with.
+    /// The other skill starts with this one's result.
     Enables,
-    /// It stands in the other one's place.
+    /// The skill replaces the other one.
     Supersedes,
-    /// Its author points at the other one.
+    /// The author refers to the other skill.
     SeeAlso,
 }
 
 impl RelationType {
-    /// Every type.
+    /// All types.
     pub const ALL: [Self; 7] = [
         Self::Requires,
         Self::Complements,
@@ -52,18 +52,18 @@ impl RelationType {
         Self::SeeAlso,
     ];
 
-    /// The wire form, e.g. `often_used_with`.
+    /// Returns the name, e.g. `often_used_with`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// Whether it says the same of both: such a relation is kept once.
+    /// Checks whether the relation is symmetric; such a relation is stored once.
     pub fn is_symmetric(self) -> bool {
         matches!(self, Self::Complements | Self::OftenUsedWith)
     }
 }
 
-/// How a relation came to be.
+/// Origin of a relation.
 #[derive(
     Debug,
     Clone,
@@ -82,57 +82,58 @@ impl RelationType {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RelationSource {
-    /// Somebody said it, by name.
+    /// Declared by a caller, by name.
     Declared,
-    /// The skill's own text says it: frontmatter or body.
+    /// Stated in the skill's own text: frontmatter or body.
     Extracted,
-    /// Memories that name both skills.
+    /// Computed from memories that name both skills.
     Computed,
 }
 
 impl RelationSource {
-    /// The wire form, e.g. `computed`.
+    /// Returns the name, e.g. `computed`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// Which of the two skills a relation starts from.
+/// Direction of a relation, seen from one of its skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RelationDirection {
-    /// This skill is something to the other one.
+    /// From this skill to the other.
     Out,
-    /// The other one is something to this skill.
+    /// From the other skill to this one.
     In,
-    /// It says the same of both.
+    /// Symmetric.
     Both,
 }
 
-/// What a skill has to do with another one.
+/// A relation of a skill to another one.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Relation {
-    /// What the one is to the other.
+    /// Type of the relation.
     #[serde(rename = "type")]
     pub kind: RelationType,
-    /// The other skill, by name.
+    /// Name of the other skill.
     #[schema(example = "web-perf")]
     pub skill: String,
-    /// Which of the two it starts from.
+    /// Direction of the relation.
     pub direction: RelationDirection,
-    /// How it came to be.
+    /// Origin of the relation.
     pub source: RelationSource,
-    /// How strong it is, 0 to 1. A computed one fades from day to day until the two are used together again.
+    /// Strength, 0 to 1. The strength of a computed relation decays daily until the two skills are used together again.
     pub strength: f32,
-    /// How sure it is, 0 to 1: 1 for what somebody declared.
+    /// Confidence, 0 to 1; 1 for declared relations.
     pub confidence: f32,
-    /// How often it was said, or how many memories the two share.
+    /// Number of statements, or of memories that name both skills.
     #[schema(minimum = 1)]
     pub mentions: i32,
-    /// The words that say it, where a text does.
+    /// Text that states the relation, for extracted relations.
     pub evidence: Option<String>,
-    /// Whether a text says it that came from a tainted session, and no person has approved it: information, no instruction.
+    /// Whether the relation comes from a text of a tainted session that no person has approved: information, not an
+    /// instruction.
     pub tainted: bool,
-    /// When it was said or computed last.
+    /// Time of the last statement or computation.
     pub reinforced_at: DateTime<Utc>,
 }

@@ -1,15 +1,15 @@
-//! How words are told apart in the writings of the world.
+//! Word boundaries in different scripts.
 
-/// How a letter's writing tells words apart.
+/// Class of a letter's script by its separation of words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
-    /// By blanks.
+    /// Words are separated by blanks.
     Spaced,
-    /// Not at all: Han, Hiragana, Thai, Lao, Khmer, Burmese.
+    /// Words are not separated: Han, Hiragana, Thai, Lao, Khmer, Burmese.
     Unspaced,
-    /// By another writing that follows.
+    /// Words end at a change of script.
     Katakana,
-    /// By blanks, but for the particles that follow a word.
+    /// Words are separated by blanks, but a particle follows its word directly.
     Hangul,
 }
 
@@ -26,8 +26,8 @@ impl Writing {
     }
 }
 
-/// Whether a word may end between two letters: where one is none, where the writing changes, and anywhere in a writing that
-/// tells no words apart.
+/// Checks whether a word may end between two characters: next to a non-letter, at a change of script, and anywhere in a
+/// script without word separation.
 pub(crate) fn is_border(before: Option<char>, after: Option<char>) -> bool {
     let (Some(before), Some(after)) = (before, after) else { return true };
     if !before.is_alphanumeric() || !after.is_alphanumeric() {
@@ -37,12 +37,12 @@ pub(crate) fn is_border(before: Option<char>, after: Option<char>) -> bool {
     before != after || before == Writing::Unspaced
 }
 
-/// Whether a letter stands for a word or a syllable, so that a name needs few.
+/// Checks whether a letter stands for a word or a syllable, so that short names are distinctive.
 pub(super) fn is_sign(letter: char) -> bool {
     Writing::of(letter) != Writing::Spaced
 }
 
-/// Whether a word that ends with this letter may have a particle behind it.
+/// Checks whether a particle may follow a word that ends with this letter.
 pub(super) fn may_have_particle(letter: char) -> bool {
     Writing::of(letter) == Writing::Hangul
 }

@@ -1,4 +1,4 @@
-//! Everything that finds the skills of one user, ready in memory.
+//! The in-memory search index of one user's skills.
 
 mod scale;
 mod update;
@@ -12,116 +12,105 @@ use super::hash::{hash, short};
 use super::meaning::Meanings;
 use super::names::Names;
 use super::postings::Count;
-use super::segment::Part;
+use super::segment::CatalogueSegment;
+use super::skill_text::SkillText;
 use super::tokens::{list_distinct_terms, list_keys};
 use super::triggers::Triggers;
 use scale::{Scale, Weights};
 
-/// What recall reads of one skill.
+/// A skill in the new list of a catalogue update.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SkillText<'a> {
-    pub name: &'a str,
-    /// What the skill does and when to use it.
-    pub description: &'a str,
-    /// Short phrases that call for it.
-    pub triggers: &'a [String],
-    pub body: &'a str,
-    /// Names of related skills.
-    pub see_also: &'a [String],
-    /// Whether it is recalled by name alone, as its author wants it.
-    pub reserved: bool,
-    /// The embedding of name, description and triggers, if there is one yet; any length but the same for all.
-    pub embedding: Option<&'a [f32]>,
-}
-
-/// A skill of the list that a catalogue is to hold.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Listed<'a> {
-    /// Its place in the catalogue of before, if it was there.
+pub struct ListedSkill<'a> {
+    /// Position in the previous catalogue; `None` for a new skill.
     pub before: Option<usize>,
     pub name: &'a str,
-    /// Its text, whose embedding is not looked at; `None` where the text is as it was before.
+    /// Name in the frontmatter, if it differs from `name`.
+    pub alias: Option<&'a str>,
+    /// The text (its `embedding` is ignored); `None` if unchanged.
     pub text: Option<SkillText<'a>>,
-    /// Its embedding, `Some(None)` where it has none; `None` where it is as it was before.
+    /// The embedding (`Some(None)` if missing); `None` if unchanged.
     pub embedding: Option<Option<&'a [f32]>>,
 }
 
-/// The searchable form of a list of skills; a skill is known by its place in that list.
+/// The search index of a list of skills; each skill is identified by its position in the list.
 #[derive(Debug, Default)]
 pub struct Catalogue {
-    /// At most two.
-    parts: Vec<Part>,
-    /// Of each skill: the part that has its words, and its number there.
+    /// Parts of the index, at most two. Each part has the words of some skills.
+    parts: Vec<CatalogueSegment>,
+    /// For each skill, the part that has its words, and its number in that part.
     homes: Vec<(u8, u32)>,
-    /// What the words of each skill count.
+    /// BM25 scale of each skill.
     scales: Vec<Scale>,
-    /// How much each skill has to say, 0 to 1, and the one in the middle.
+    /// Depth of each skill, from 0 for an empty body to almost 1 for a very long one. `median_depth` is the median.
     pub(super) depths: Vec<f32>,
     pub(super) median_depth: f32,
-    /// Skills that are recalled by name alone, ascending.
+    /// Skills that are recalled by name only, ascending.
     reserved: Vec<u32>,
     pub(super) triggers: Triggers,
-    /// Places of the skills in the order of their names.
+    /// Positions of the skills, sorted by name.
     pub(super) by_name: Vec<u32>,
     pub(super) meanings: Meanings,
     pub(super) names: Names,
-    /// The names in each skill's `see_also`, as hashes: one that is missing may come later.
+    /// Hashes of the names in each skill's `see_also`. Unknown names are included, because the skill may be added
+    /// later.
     see_also: Vec<Box<[u64]>>,
-    /// The skills that each one points to, and where each one's end.
+    /// Related skills of all skills, concatenated. `related_ends` has the end index for each skill.
     related: Vec<u32>,
     related_ends: Vec<u32>,
 }
 
-/// Most related skills of one: a SKILL.md may name thousands, and a turn shows five.
+/// Maximum related skills of a skill. A SKILL.md may list thousands, but a turn shows five.
 pub(super) const RELATED: usize = 64;
 
 impl Catalogue {
-    /// Reads the skills; the same list gives the same catalogue, byte for byte.
+    /// Builds a catalogue. The same list always gives the same content.
     pub fn build(skills: &[SkillText<'_>]) -> Self {
-        let listed = skills.iter().map(|skill| Listed {
+        let listed = skills.iter().map(|skill| ListedSkill {
             before: None,
             name: skill.name,
+            alias: skill.alias,
             text: Some(*skill),
             embedding: Some(skill.embedding),
         });
         Self::default().update(&listed.collect::<Vec<_>>())
     }
 
-    /// How many skills it holds.
+    /// Returns the number of skills.
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether the catalogue has no skills.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// The first skills that `skill` names in its `see_also`, as far as they are here, without itself.
+    /// Returns at most `RELATED` skills that the `see_also` of `skill` names and that are in this catalogue,
+    /// without `skill` itself.
     pub fn related(&self, skill: usize) -> &[u32] {
         let end_of = |at: usize| self.related_ends.get(at).map_or(0, |end| *end as usize);
         let start = skill.checked_sub(1).map_or(0, end_of);
         self.related.get(start..end_of(skill)).unwrap_or_default()
     }
 
-    /// Bytes of memory held.
+    /// Returns the memory use in bytes.
     pub fn weight(&self) -> usize {
         let numbers = [&self.by_name, &self.related, &self.related_ends, &self.reserved];
         let numbers: usize = numbers.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
-        let words: usize = self.parts.iter().map(Part::weight).sum();
+        let words: usize = self.parts.iter().map(CatalogueSegment::weight).sum();
         let names = self.names.weight() + self.triggers.weight();
         let pointed: usize = self.see_also.iter().map(|names| size_of_val(&**names)).sum();
         let each = size_of::<(u8, u32)>() + size_of::<Scale>() + size_of::<f32>() + size_of::<Box<[u64]>>();
         size_of::<Self>() + numbers + words + names + pointed + self.len() * each + self.meanings.weight()
     }
 
-    /// Whether a skill is recalled by name alone.
+    /// Returns whether a skill is recalled by name only.
     pub fn is_reserved(&self, skill: usize) -> bool {
         !self.reserved.is_empty() && u32::try_from(skill).is_ok_and(|skill| self.reserved.binary_search(&skill).is_ok())
     }
 
-    /// Of each skill the share of words that its name, description and triggers have in common with those of another
-    /// (Jaccard's index), 0 to 1.
+    /// Returns for each skill the Jaccard index (0 to 1) of its words and the words of `other`. The words are those
+    /// of name, description and triggers.
     pub fn shared_words(&self, other: &SkillText<'_>) -> Vec<f32> {
         let claims = claims_of(other.description);
         let texts = [other.name, &*claims].into_iter().chain(other.triggers.iter().map(String::as_str));
@@ -140,7 +129,7 @@ impl Catalogue {
         common.iter().zip(&self.homes).map(of).collect()
     }
 
-    /// Of each skill the weights of those of some stemmed terms that it holds anywhere, together.
+    /// Returns for each skill the total weight of the given stemmed terms that it contains.
     pub fn weigh_terms(&self, terms: &[String], weights: &[f32]) -> Vec<f32> {
         let mut sums = vec![0.0; self.len()];
         for (term, weight) in terms.iter().zip(weights) {
@@ -151,7 +140,7 @@ impl Catalogue {
         sums
     }
 
-    /// The skills that hold all stemmed terms of a text, in their order; none for a text without any.
+    /// Returns the skills that contain all stemmed terms of a text, in order; empty for a text without terms.
     pub fn find_with_all(&self, text: &str) -> Vec<usize> {
         let terms = list_distinct_terms(text);
         let Some((first, others)) = terms.split_first() else { return Vec::new() };
@@ -162,40 +151,41 @@ impl Catalogue {
         with_all.into_iter().collect()
     }
 
-    /// The cosine of a vector to the embedding of each skill; `None` for those without one, nothing where there is none.
+    /// Returns the cosine of a vector to each skill's embedding; `None` for a skill without one. The list is empty if
+    /// no skill can be compared.
     pub fn cosines(&self, embedding: &[f32]) -> Vec<Option<f32>> {
         self.meanings.cosines(embedding)
     }
 
-    /// The skills that hold a term, in no order; none for an unknown term.
+    /// Returns the skills that contain a term, unordered, with BM25 weights; empty for an unknown term.
     pub(super) fn list(&self, term: u32) -> impl Iterator<Item = (usize, Weights)> {
         self.count(term).map(|(skill, count)| (skill, self.scales[skill].weigh(count)))
     }
 
-    /// The same with how often they hold it.
+    /// Returns the skills that contain a term, unordered, with counts.
     pub(super) fn count(&self, term: u32) -> impl Iterator<Item = (usize, Count)> {
         self.parts.iter().flat_map(move |part| part.find(term))
     }
 
-    /// The skills whose name, description or triggers hold a term.
+    /// Returns the skills that contain a term in name, description or triggers.
     pub(super) fn claimants(&self, term: u32) -> impl Iterator<Item = (usize, Count)> {
         self.count(term).filter(|(_, count)| count.text > 0)
     }
 
-    /// How many of the phrases the body of a skill repeats.
+    /// Counts how many of `phrases` the body of a skill repeats.
     pub(super) fn count_phrases(&self, skill: usize, phrases: &[u32]) -> usize {
         let Some((part, own)) = self.homes.get(skill) else { return 0 };
         self.parts.get(usize::from(*part)).map_or(0, |part| part.count_phrases(*own as usize, phrases))
     }
 
-    /// How many parts its words are in.
+    /// Returns the number of parts.
     #[cfg(test)]
     pub(super) fn part_count(&self) -> usize {
         self.parts.len()
     }
 
-    /// All that it holds, its numbers to the last bit, with the words among these terms; but not which part has whose words,
-    /// which depends on how it came about.
+    /// Returns the whole content with exact numbers, and the counts of `terms`. The distribution over parts is left
+    /// out, because it depends on the order of updates.
     #[cfg(test)]
     pub(super) fn contents(&self, terms: &[u32]) -> [String; 5] {
         let Self {

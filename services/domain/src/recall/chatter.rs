@@ -1,9 +1,9 @@
-//! What people say that asks for no skill: greetings, thanks, talk about the assistant itself, orders to it. A message
-//! whose embedding is near one of these is less likely to ask for a skill; a skill that answers it is nearer still.
+//! Small talk: greetings, thanks, remarks and orders to the assistant. A message with an embedding near one of these is less
+//! likely to need a skill, unless a skill is even nearer.
 
 const PHRASES: &str = include_str!("chatter.txt");
 
-/// The phrases, to be embedded once for each model.
+/// Returns the phrases, to be embedded once per model.
 pub fn list_chatter() -> impl Iterator<Item = &'static str> {
     PHRASES.lines()
 }

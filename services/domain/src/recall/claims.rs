@@ -1,8 +1,8 @@
-//! What a skill's description claims: authors also write what a skill is *not* for, and those words would find it.
+//! Removes disclaimers (uses that a skill is *not* for) from descriptions, because a search should not match their words.
 
 use std::borrow::Cow;
 
-/// How such a clause begins, in lower case.
+/// Beginnings of disclaimers, in lower case.
 const DISCLAIMERS: [&str; 14] = [
     "not for ",
     "not intended for ",
@@ -20,9 +20,9 @@ const DISCLAIMERS: [&str; 14] = [
     "avoid for ",
 ];
 
-/// The description without the clauses that say what the skill is not for; the whole where nothing else would be left.
+/// Returns the description without disclaimers. A description that has only disclaimers is returned whole.
 ///
-/// A clause goes from a disclaimer that begins a sentence or follows a mark, to the end of the sentence or bracket.
+/// A disclaimer starts a sentence or follows a punctuation mark, and ends with the sentence or bracket.
 pub(super) fn claims_of(description: &str) -> Cow<'_, str> {
     let lower = description.to_ascii_lowercase();
     let mut kept = String::new();
@@ -39,7 +39,7 @@ pub(super) fn claims_of(description: &str) -> Cow<'_, str> {
 }
 
 fn find_disclaimer(lower: &str, from: usize) -> Option<usize> {
-    // After a blank that follows a letter it is no clause of its own: "tests that do not use the network".
+    // Text that follows a letter and a space is not a clause of its own: "tests that do not use the network".
     let stands_first = |at: &usize| {
         let lead = lower[..*at].trim_end_matches(' ');
         !lead.ends_with(char::is_alphanumeric)
@@ -48,7 +48,7 @@ fn find_disclaimer(lower: &str, from: usize) -> Option<usize> {
     DISCLAIMERS.iter().filter_map(first).min()
 }
 
-/// Bytes of a clause with the mark that ends it.
+/// Returns the length of a clause in bytes, including its final `.`, `!` or `?`.
 fn clause_length(lower: &str, in_brackets: bool) -> usize {
     let mut rest = lower.char_indices().peekable();
     while let Some((at, c)) = rest.next() {

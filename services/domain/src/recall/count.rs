@@ -1,47 +1,47 @@
-//! Counts the terms of skill after skill.
+//! Counts the terms of skills.
 
-use super::catalogue::SkillText;
 use super::claims::claims_of;
 use super::phrases::{Phrases, print_of};
 use super::postings::Count;
-use super::tokens::{Shape, Vocabulary};
+use super::skill_text::SkillText;
+use super::tokens::{TermShape, Vocabulary};
 
-/// A term, by its number, of a skill.
+/// Count of one term in one skill. Term and skill are given by their numbers.
 pub(super) struct Row {
     pub(super) term: u32,
     pub(super) skill: u32,
     pub(super) count: Count,
 }
 
-/// How much one skill says.
+/// Number of terms of a skill, by field.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lengths {
-    /// Terms of name, description and triggers.
+    /// Number of terms of name, description and triggers.
     pub(super) text: f32,
-    /// Terms of the body.
+    /// Number of terms of the body.
     pub(super) body: f32,
-    /// Different terms of name, description and triggers.
+    /// Number of different terms of name, description and triggers.
     pub(super) claims: u32,
 }
 
-/// What has been counted.
+/// Term counts of all skills added so far.
 #[derive(Default)]
 pub(super) struct Counter {
     pub(super) vocabulary: Vocabulary,
-    /// In the order of the skills.
+    /// Rows in the order of the skills.
     pub(super) rows: Vec<Row>,
     pub(super) lengths: Vec<Lengths>,
     pub(super) phrases: Phrases,
-    /// Per term: the counts in the skill at hand.
+    /// Counts of each term in the current skill.
     counts: Vec<Count>,
     touched: Vec<usize>,
-    /// The terms of the body at hand and where phrases break, then its phrases.
+    /// Terms of the current body, with `None` at phrase breaks.
     body: Vec<Option<u32>>,
-    said: Vec<u32>,
+    prints: Vec<u32>,
 }
 
 impl Counter {
-    /// Counts the next skill.
+    /// Counts the terms of the next skill.
     pub(super) fn add(&mut self, skill: &SkillText<'_>) {
         let mut own = Lengths::default();
         let claims = claims_of(skill.description);
@@ -72,16 +72,16 @@ impl Counter {
             }
             bump(count);
             *length += 1.0;
-            // Pairs of letters overlap: they are no words that follow each other.
-            body.push((shape == Shape::Word).then_some(term as u32));
+            // Letter pairs overlap, so they are not consecutive words and cannot form phrases.
+            body.push((shape == TermShape::Word).then_some(term as u32));
         });
     }
 
     fn collect_phrases(&mut self) {
         let terms = self.vocabulary.terms();
-        self.said.clear();
+        self.prints.clear();
         let phrases = self.body.windows(2).filter_map(|pair| Some((pair[0]?, pair[1]?))).filter(|(a, b)| a != b);
-        self.said.extend(phrases.map(|(a, b)| print_of(terms[a as usize], terms[b as usize])));
-        self.phrases.add(&mut self.said);
+        self.prints.extend(phrases.map(|(a, b)| print_of(terms[a as usize], terms[b as usize])));
+        self.phrases.add(&mut self.prints);
     }
 }

@@ -1,17 +1,20 @@
-//! Counter-examples: messages to which a skill did not apply. They make it less likely for messages like them.
+//! Counter-examples: messages that a skill did not apply to. They weaken the skill for similar messages.
 
 use super::examples::Examples;
-use super::score::Signals;
+use super::signals::Signals;
 
-/// A counter-example that is not nearer than this has no effect: a message that the skill is for may be as near.
+/// Largest cosine of a counter-example that has no effect. Messages that need the skill may be as similar.
 const FROM: f32 = 0.5;
 
-/// A counter-example that is nearer by so much than the description and every example rules the skill out.
+/// Lead at which a counter-example excludes the skill. The lead is its cosine minus the highest cosine of the
+/// description and the examples, or minus `FROM` if that is higher.
 const FULL: f32 = 0.15;
 
-/// Adds the cosine to the nearest counter-example, and weakens the signals of skills that have one near, except that of the name.
+/// Adds the cosine of the nearest counter-example to the signals of each skill, and weakens the skill's other
+/// signals. Names in the message are not signals, so counter-examples do not affect named skills.
 ///
-/// Runs after all other signals are set and before they are weighed, so that no fitted weight depends on it.
+/// Runs after all other signals are set and before they are weighted, so that no fitted weight depends on
+/// counter-examples.
 pub(super) fn add_counter_examples(counter_examples: &Examples, embedding: &[f32], signals: &mut [Signals]) {
     counter_examples.visit_cosines(embedding, |skill, cosine| {
         if let Some(signal) = signals.get_mut(skill) {
@@ -23,8 +26,8 @@ pub(super) fn add_counter_examples(counter_examples: &Examples, embedding: &[f32
     }
 }
 
-/// Returns the share of its signals that a skill retains, 0 to 1: all of them if the description or an example is as near as the
-/// counter-example.
+/// Returns the factor for the skill's signals, 0 to 1. The factor is 1 if the description or an example is as near as
+/// the counter-example.
 fn share_left(signals: &Signals) -> f32 {
     let against = signals.counter - FROM.max(signals.cosine).max(signals.example);
     1.0 - (against / FULL).clamp(0.0, 1.0)

@@ -1,36 +1,36 @@
-//! What is embedded, and the text of a skill that is.
+//! The kinds of texts that have embeddings, and the text to embed for a skill.
 
 use strum::IntoStaticStr;
 
 use super::claims::claims_of;
 
-/// What has vectors of its own.
+/// Kind of a text that has its own embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum EmbeddedKind {
-    /// A skill of a user. All users share the vectors of unchanged starters, which are not among them.
+    /// A user's skill. Unchanged starters are not included, because all users share their vectors.
     Skill,
-    /// A memory.
     Memory,
     /// A message after which a skill was used.
     Example,
 }
 
 impl EmbeddedKind {
-    /// Its name in statements.
+    /// Returns the name of the kind in SQL.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// Characters of the description; the model reads about four to a token, and what a skill is for stands first.
+/// Maximum embedded characters of the description. The model reads about four per token, and descriptions begin with
+/// the purpose.
 const DESCRIPTION_CHARS: usize = 300;
-/// Characters of all triggers together.
+/// Maximum embedded characters of all triggers together.
 const TRIGGERS_CHARS: usize = 300;
 
-/// What to embed of a skill: its name in words, what the description claims, the triggers; never the body.
+/// Returns the text to embed for a skill: name, description without disclaimers, triggers; never the body.
 ///
-/// Texts that give the same string need no second embedding.
+/// Skills with the same text can share an embedding.
 pub fn embedded_text(name: &str, description: &str, triggers: &[String]) -> String {
     let name = name.replace(['/', '-'], " ");
     let claims = cut(&claims_of(description), DESCRIPTION_CHARS);
@@ -38,7 +38,7 @@ pub fn embedded_text(name: &str, description: &str, triggers: &[String]) -> Stri
     if triggers.is_empty() { format!("{name}: {claims}") } else { format!("{name}: {claims} {triggers}") }
 }
 
-/// The beginning of a text, blanks and line breaks as one blank.
+/// Returns the first `chars` characters of a text, with each run of whitespace as one space.
 fn cut(text: &str, chars: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().take(chars).collect()

@@ -1,25 +1,25 @@
-//! Messages after which skills were used, as vectors: they count beside the description.
+//! Vectors of examples, which are messages after which skills were used. They complement the descriptions.
 
 use super::catalogue::Catalogue;
-use super::learned::Learned;
+use super::learned::ExampleStatistics;
 
-/// The example vectors of a catalogue's skills, as bytes with a scale each: a cosine of bytes is within .005 of the true
-/// one, and 16 examples of a skill take 6 kB of memory instead of 24.
+/// Example vectors of a catalogue's skills, stored as bytes with a scale for each vector. Cosines are exact to 0.005.
+/// Sixteen examples of a skill take 6 kB of memory instead of 24.
 #[derive(Debug, Default)]
 pub struct Examples {
     dims: usize,
     rows: Vec<i8>,
-    /// The skill of each row, by its place in the catalogue; ascending in examples of a catalogue.
+    /// Catalogue position of each row's skill. `of` and `moved` sort the rows by it.
     skills: Vec<u32>,
-    /// One over the length of each row.
+    /// Reciprocal norm of each row.
     scales: Vec<f32>,
-    /// What the examples of a catalogue say together.
-    pub(super) learned: Learned,
+    /// Values learned from all examples of the catalogue.
+    pub(super) learned: ExampleStatistics,
 }
 
 impl Examples {
-    /// Takes vectors with the places of their skills, in any order; those without direction, or of other dimensions than
-    /// the first, are left out.
+    /// Creates examples from vectors in any order, each with the position of its skill. Zero vectors, and vectors
+    /// with other dimensions than the first, are left out.
     pub fn new<'a>(examples: impl Iterator<Item = (u32, &'a [f32])>) -> Self {
         let mut taken = Self::default();
         for (skill, vector) in examples.filter(|(_, vector)| !vector.is_empty()) {
@@ -32,14 +32,15 @@ impl Examples {
         taken
     }
 
-    /// Takes vectors with the places of their skills in this catalogue, likewise.
+    /// Creates the examples of a catalogue from vectors, each with the position of its skill. Sorts the examples by
+    /// skill.
     pub fn of<'a>(catalogue: &Catalogue, examples: impl Iterator<Item = (u32, &'a [f32])>) -> Self {
         let mut sorted: Vec<_> = examples.collect();
         sorted.sort_by_key(|(skill, _)| *skill);
         Self::new(sorted.into_iter()).with_learned(catalogue)
     }
 
-    /// The same where skills have other places; examples of those that have none are left out.
+    /// Returns the examples with new positions of their skills. Examples of removed skills are left out.
     pub fn moved(&self, place_of: impl Fn(u32) -> Option<u32>) -> Self {
         let mut places: Vec<(u32, usize)> =
             self.skills.iter().zip(0..).filter_map(|(skill, row)| Some((place_of(*skill)?, row))).collect();
@@ -52,9 +53,9 @@ impl Examples {
         moved
     }
 
-    /// The same with what the examples of this catalogue's skills say together.
+    /// Adds the statistics of these examples and this catalogue.
     pub fn with_learned(mut self, catalogue: &Catalogue) -> Self {
-        self.learned = Learned::of(&self, &catalogue.meanings);
+        self.learned = ExampleStatistics::of(self.by_skill(), &catalogue.meanings);
         self
     }
 
@@ -70,7 +71,7 @@ impl Examples {
         self.scales.shrink_to_fit();
     }
 
-    /// The examples of each skill that has any: its place, and their vectors of length 1.
+    /// Returns the position of each skill that has examples, with the normalized vectors of its examples.
     pub(super) fn by_skill(&self) -> impl Iterator<Item = (usize, Vec<Vec<f32>>)> {
         let rows: Vec<(u32, Vec<f32>)> = self.skills.iter().copied().zip(self.vectors()).collect();
         let mut groups: Vec<(usize, Vec<Vec<f32>>)> = Vec::new();
@@ -83,36 +84,36 @@ impl Examples {
         groups.into_iter()
     }
 
-    /// The vectors, as exact as they are kept.
+    /// Returns the vectors, rounded as stored.
     pub fn vectors(&self) -> Vec<Vec<f32>> {
         let rows = self.rows.chunks_exact(self.dims.max(1)).zip(&self.scales);
         rows.map(|(row, scale)| row.iter().map(|byte| f32::from(*byte) * scale).collect()).collect()
     }
 
-    /// How many it holds.
+    /// Returns the number of examples.
     pub fn len(&self) -> usize {
         self.skills.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty()
     }
 
-    /// Bytes of memory held.
+    /// Returns the memory use in bytes.
     pub fn weight(&self) -> usize {
         let numbers = self.skills.capacity() + self.scales.capacity();
         size_of::<Self>() + self.rows.capacity() + numbers * size_of::<u32>() + self.learned.weight()
     }
 
-    /// Returns the best cosine of `query` to any of them; 0 where none can be compared.
+    /// Returns the highest cosine of `query` to an example; 0 without comparable examples.
     pub fn nearest(&self, query: &[f32]) -> f32 {
         let mut nearest: f32 = 0.0;
         self.visit_cosines(query, |_, cosine| nearest = nearest.max(cosine));
         nearest
     }
 
-    /// Calls `visit` with the place of a skill and the cosine of `query` to one of its examples, for each example.
+    /// Calls `visit` with the skill's position and the cosine of `query`, for each example.
     pub(super) fn visit_cosines(&self, query: &[f32], mut visit: impl FnMut(usize, f32)) {
         let query = if query.len() == self.dims { shorten(query) } else { None };
         let Some((query, scale)) = query else { return };
@@ -122,19 +123,20 @@ impl Examples {
     }
 }
 
-/// A vector as bytes, and one over the length of these; `None` where it has no direction.
+/// Returns a vector as bytes, and the reciprocal norm of the bytes. `None` for a vector that is zero or not finite.
 fn shorten(vector: &[f32]) -> Option<(Vec<i8>, f32)> {
     let largest = vector.iter().fold(0.0, |largest: f32, x| largest.max(x.abs()));
     if !largest.is_normal() || vector.iter().any(|x| !x.is_finite()) {
         return None;
     }
-    // The cast is of a whole number between -127 and 127.
+    // The rounded value is between -127 and 127, so the cast is exact.
     let row: Vec<i8> = vector.iter().map(|x| (x / largest * f32::from(i8::MAX)).round() as i8).collect();
     let length = (multiply(&row, &row) as f32).sqrt();
     length.is_normal().then(|| (row, 1.0 / length))
 }
 
-/// The dot product. The products of 16 bits are what compilers turn into one instruction for eight of them.
+/// Returns the dot product. The products have 16 bits, so that compilers can compute eight of them with one
+/// instruction.
 fn multiply(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
 }

@@ -1,7 +1,6 @@
-//! Written by benches/recall/fit.py; docs/recall.md says what the figures are. Fit again, do not edit.
+//! Written by benches/recall/fit.py; docs/internals/recall-fit.md explains the figures. Fit again, do not edit.
 
-use super::floor::Floor;
-use super::score::Fusion;
+use super::weights::{Floor, Fusion};
 
 pub(super) const WORDS_AND_MEANING: Fusion =
     Fusion { text: 0.1669, body: 0.3076, phrases: 0.5345, meaning: 24.2849, meaning_depth: -15.3985 };

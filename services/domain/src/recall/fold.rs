@@ -1,21 +1,21 @@
-//! Letters made comparable: compatibility forms, case and diacritics of one word are folded away.
+//! Normalizes letters for comparison: removes compatibility forms, case and diacritics.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// How a character takes part in words.
+/// Role of a character in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Gap,
-    /// A letter or digit of a script that puts blanks between words.
+    /// A letter or digit of a script that separates words with spaces.
     Word,
-    /// A letter of a script that is written without them (or, as Hangul, glues its particles on).
+    /// A letter of a script without spaces between words, or of a script that attaches particles to words (Hangul).
     Dense,
 }
 
-/// The class of a character; combining marks go with the word that they stand in.
+/// Returns the class of a character. Combining marks belong to their word.
 pub(crate) fn class_of(c: char) -> Class {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() { Class::Word } else { Class::Gap };
@@ -39,7 +39,7 @@ pub(crate) fn class_of(c: char) -> Class {
     }
 }
 
-/// NFKC, lower case, no diacritics on Latin and Greek letters, no vowel points on Hebrew and Arabic ones.
+/// Returns the text in NFKC and lower case, without diacritics (Latin, Greek) and vowel points (Hebrew, Arabic).
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return if text.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -67,7 +67,8 @@ fn fold_char(c: char, folded: &mut String) {
         'þ' => folded.push_str("th"),
         'ς' => folded.push('σ'),
         'ё' => folded.push('е'),
-        // The dots of й make another letter, and Russian stems need it: only Latin and Greek letters are taken apart.
+        // Only Latin and Greek letters are decomposed. Without its breve, й would become another letter, and Russian
+        // stemming needs it.
         '\u{c0}'..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{1e00}'..='\u{1fff}' => decompose_canonical(c, |part| {
             if !is_combining_mark(part) {
                 folded.push(part);

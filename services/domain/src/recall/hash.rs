@@ -1,31 +1,31 @@
-//! Hashes of terms: the same on every machine and run, so that a catalogue is a function of its texts.
+//! Hashes of terms. They are equal on all machines and runs, so that a catalogue depends only on its texts.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// FNV-1a over 64 bits with a final mix (Fowler, Noll and Vo; the mix of `SplitMix64`, Steele et al. 2014).
+/// Returns the 64-bit FNV-1a hash of some bytes (Fowler, Noll and Vo), mixed as in `SplitMix64` (Steele et al. 2014).
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     mix(extend(EMPTY, bytes))
 }
 
-/// The state of a hash before the first byte; [`mix`] ends it.
+/// The initial state of a hash; [`mix`] finishes it.
 pub(super) const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// The state of a hash after more bytes.
+/// Returns the state of a hash after more bytes.
 pub(super) fn extend(state: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(state, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Spreads the bits of a number.
+/// Mixes the bits of a number.
 pub(super) fn mix(mut h: u64) -> u64 {
     h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     h ^ (h >> 31)
 }
 
-/// Maps whose keys are hashes already.
-pub(super) type Keyed = BuildHasherDefault<KeyHasher>;
+/// Builder of hashers for maps with keys that are already hashes.
+pub(super) type KeyHashBuilder = BuildHasherDefault<KeyHasher>;
 
-/// Passes a 64-bit key through.
+/// Hasher that returns a 64-bit key unchanged.
 #[derive(Default)]
 pub(super) struct KeyHasher(u64);
 
@@ -43,7 +43,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// The half of a hash that catalogues keep; two of 100,000 terms that meet cost a rank, not correctness.
+/// Returns the half of a hash that catalogues store. A collision of two of 100,000 terms affects a rank, not correctness.
 pub(super) fn short(hash: u64) -> u32 {
     (hash >> 32) as u32
 }

@@ -1,22 +1,23 @@
-//! What the examples of skills say together: how near a message is to their mean, how many of them agree, and how near messages for
-//! a skill usually are.
+//! Compares messages with the examples of skills: the nearness to the examples' mean, their agreement, and the usual
+//! nearness of messages to their skill.
 
-use super::examples::Examples;
 use super::meaning::Meanings;
+use crate::kernel::dot::dot;
 
-/// Differences of cosines that tell one example from another: of two examples nearer by so much, the nearer counts 2.7 times as much.
+/// Scale of cosine differences: an example that is nearer by this much counts 2.7 times as much.
 const SCALE: f32 = 0.1;
 
-/// The description counts as so many examples at its own cosine, so that few examples change little.
+/// Weight of the description in the vote, as a number of examples. A skill with fewer examples is affected little.
 const PRIOR: f32 = 4.0;
 
-/// What is known of the examples of a catalogue before a message comes.
+/// Statistics of a catalogue's examples that do not depend on a message.
 #[derive(Debug, Default)]
-pub(super) struct Learned {
-    /// Of each skill, by its place: the length of the sum of its description's vector and those of its examples; 0 where it has
-    /// no examples, or where its description has no vector here.
+pub(super) struct ExampleStatistics {
+    /// For each skill, by position, the norm of the sum of the vectors of description and examples. It is 0 without
+    /// examples or without the description's vector.
     lengths: Vec<f32>,
-    /// The mean nearness of an example to its own skill, without itself; `None` without examples.
+    /// Mean nearness of examples to their skill. An example is compared with the others of its skill. `None` without
+    /// examples.
     pub(super) own: Option<f32>,
 }
 
@@ -24,16 +25,16 @@ pub(super) struct Learned {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Compared {
     pub(super) count: f32,
-    /// The sum of the cosines.
+    /// Sum of the examples' cosines.
     sum: f32,
-    /// How many are nearer than the description, each by how much nearer it is.
+    /// Sum of the examples' votes. A vote grows with the example's lead over the description.
     agreement: f32,
-    /// The best cosine.
+    /// The highest cosine between the message and an example.
     pub(super) nearest: f32,
 }
 
 impl Compared {
-    /// Adds an example with its cosine and that of the description.
+    /// Adds an example, given its cosine and the cosine of the description.
     pub(super) fn add(&mut self, example: f32, description: f32) {
         self.nearest = if self.count == 0.0 { example } else { self.nearest.max(example) };
         self.count += 1.0;
@@ -41,8 +42,8 @@ impl Compared {
         self.agreement += ((example - description) / SCALE).exp();
     }
 
-    /// How near the message is to the skill: the mean of its cosine to the mean of description and examples, and of what the
-    /// examples vote for. `length` is that of the sum of their vectors, 0 if it is not known.
+    /// Returns the message's nearness to the skill: the average of its cosine to the mean vector and of the examples'
+    /// vote. `length` is the norm of the sum of all vectors; 0 if unknown.
     pub(super) fn nearness(&self, description: f32, length: f32) -> f32 {
         let voted = description + SCALE * ((PRIOR + self.agreement) / (PRIOR + self.count)).ln();
         let is_known = length > f32::EPSILON;
@@ -51,10 +52,12 @@ impl Compared {
     }
 }
 
-impl Learned {
-    pub(super) fn of(examples: &Examples, meanings: &Meanings) -> Self {
+impl ExampleStatistics {
+    /// Computes the statistics. Each item of `examples` is a skill's position and the normalized vectors of its
+    /// examples.
+    pub(super) fn of(examples: impl Iterator<Item = (usize, Vec<Vec<f32>>)>, meanings: &Meanings) -> Self {
         let (mut lengths, mut own, mut count) = (Vec::new(), 0.0, 0.0_f32);
-        for (skill, vectors) in examples.by_skill() {
+        for (skill, vectors) in examples {
             let Some(description) = meanings.vector(skill) else { continue };
             let mut sum = description.clone();
             for vector in &vectors {
@@ -84,14 +87,10 @@ impl Learned {
         self.lengths.get(skill).copied().unwrap_or_default()
     }
 
-    /// Bytes held.
+    /// Returns the memory use in bytes.
     pub(super) fn weight(&self) -> usize {
         self.lengths.capacity() * size_of::<f32>()
     }
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -1,32 +1,32 @@
-//! Embeddings of a catalogue's skills, and the cosine of a message to each.
+//! Embeddings of a catalogue's skills, and their cosines to a message.
 
 use half::f16;
 
-/// The embeddings of some skills as 16-bit floats, the numbers that a `halfvec` of pgvector holds, so that a cosine
-/// differs from one computed there by the order of its additions only (about 1e-6).
+/// Embeddings of some skills as 16-bit floats, like a `halfvec` of pgvector. Cosines therefore differ from those of the
+/// database only by the order of additions (about 1e-6).
 #[derive(Debug, Default)]
 pub(super) struct Meanings {
     dims: usize,
     rows: Vec<u16>,
-    /// The row of each skill; `NONE` where it is not embedded yet.
+    /// Row of each skill; `NONE` if it has no embedding yet.
     row_of: Vec<u32>,
-    /// One over the length of each row.
+    /// Reciprocal norm of each row.
     scales: Vec<f32>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Where the embedding of a skill comes from.
+/// Source of a skill's embedding.
 pub(super) enum Vector<'a> {
-    /// From here; `None` where it has none.
+    /// A new embedding; `None` if it is missing.
     New(Option<&'a [f32]>),
-    /// It is that of the skill which stood at this place.
+    /// The embedding of the skill at this position in the previous catalogue.
     Of(usize),
 }
 
 impl Meanings {
-    /// Takes the embeddings of skills in order; those without direction, or of other dimensions than the first, count
-    /// as missing.
+    /// Returns the embeddings of a new list of skills, in the order of the list. A zero vector, or a vector with
+    /// other dimensions than the first, counts as missing.
     pub(super) fn update<'a>(&self, vectors: impl Iterator<Item = Vector<'a>>) -> Self {
         let mut meanings = Self::default();
         for vector in vectors {
@@ -59,17 +59,18 @@ impl Meanings {
         Some((self.rows.get(row * self.dims..(row + 1) * self.dims)?, scale))
     }
 
-    /// The embedding of a skill, of length 1; `None` where it has none.
+    /// Returns the normalized embedding of a skill, if it has one.
     pub(super) fn vector(&self, place: usize) -> Option<Vec<f32>> {
         let (row, scale) = self.row(place)?;
         Some(row.iter().map(|x| widen(*x) * scale).collect())
     }
 
-    /// The cosine of `query` to each skill, `None` for skills without embedding; empty where nothing can be compared.
+    /// Returns the cosine of `query` to each skill; `None` for a skill without an embedding. The list is empty if no
+    /// skill can be compared.
     pub(super) fn cosines(&self, query: &[f32]) -> Vec<Option<f32>> {
         let query = if query.len() == self.dims { shorten(query) } else { None };
         let Some((query, scale)) = query else { return Vec::new() };
-        // Of length 1 before it is scaled up: nothing can overflow.
+        // The query is normalized before scaling, so that no number overflows.
         let query: Vec<f32> = query.into_iter().map(|x| widen(x) * scale * REBIAS).collect();
         let cosine = |place| {
             let (row, own) = self.row(place)?;
@@ -78,30 +79,31 @@ impl Meanings {
         (0..self.row_of.len()).map(cosine).collect()
     }
 
-    /// Bytes held.
+    /// Returns the memory use in bytes.
     pub(super) fn weight(&self) -> usize {
         let numbers = self.row_of.capacity() + self.scales.capacity();
         self.rows.capacity() * size_of::<u16>() + numbers * size_of::<u32>()
     }
 }
 
-/// A vector as 16-bit floats, and one over its length; `None` where it has no direction.
+/// Returns a vector as 16-bit floats and its reciprocal norm; `None` for a zero vector.
 fn shorten(vector: &[f32]) -> Option<(Vec<u16>, f32)> {
     let row: Vec<u16> = vector.iter().map(|x| narrow(*x)).collect();
     let length = row.iter().map(|x| widen(*x) * widen(*x)).sum::<f32>().sqrt();
     length.is_normal().then(|| (row, 1.0 / length))
 }
 
-/// Moves the exponent of a 16-bit float to where a 32-bit one has it.
+/// Factor between the exponents of 32-bit and 16-bit floats: 2^112.
 const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+/// The largest finite 16-bit float.
 const LARGEST: f32 = f16::MAX.to_f32_const();
 
-/// To 16 bits, ties to even; larger numbers become the largest.
+/// Rounds to a 16-bit float, ties to even. Larger numbers become the largest finite one.
 fn narrow(x: f32) -> u16 {
     f16::from_f32(x.clamp(-LARGEST, LARGEST)).to_bits()
 }
 
-/// The number that is kept for another.
+/// Returns a number rounded to 16 bits, as it is stored.
 #[cfg(test)]
 pub(super) fn rounded(x: f32) -> f32 {
     widen(narrow(x))
@@ -111,12 +113,14 @@ fn widen(x: u16) -> f32 {
     f16::from_bits(x).to_f32()
 }
 
-/// The number divided by [`REBIAS`]: sign, exponent and fraction put where a 32-bit float has them.
+/// Returns the value of a 16-bit float divided by [`REBIAS`]: moves sign, exponent and fraction to their places in a
+/// 32-bit float.
 fn widen_scaled(x: u16) -> f32 {
     f32::from_bits((i32::from(x.cast_signed()) << 13) as u32 & 0x8fff_e000)
 }
 
-/// The dot product with a query scaled up by [`REBIAS`]; in lanes, so that compilers may take several numbers at once.
+/// Returns the dot product with a query that is scaled by [`REBIAS`]. Sums are computed in lanes, so that compilers
+/// can vectorize them.
 fn multiply(row: &[u16], query: &[f32]) -> f32 {
     const LANES: usize = 16;
     let (rows, row_rest) = row.as_chunks::<LANES>();

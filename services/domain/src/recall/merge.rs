@@ -1,21 +1,21 @@
 //! Merges the rankings of several texts of one message.
 
-use super::search::{Hit, Ranking};
+use super::ranking::{Hit, Ranking};
 
 impl Ranking {
-    /// Merges the rankings of the texts of a message, each with its weight. The hits of a text take part if its fit is at least `floor`.
-    /// If no text fits, the ranking is the one that fits best.
+    /// Merges the rankings of a message's texts, each with its weight. Only texts with a fit of at least `floor`
+    /// contribute hits. If at most one text reaches this fit, returns the ranking with the best fit.
     pub fn merge(rankings: Vec<(Self, f32)>, floor: f32) -> Self {
         let mut weighed: Vec<Self> =
             rankings.into_iter().map(|(ranking, weight)| Self { fit: ranking.fit * weight, ..ranking }).collect();
-        // The sort is stable: of equal ones the more important text comes first.
+        // The sort is stable: among rankings of equal fit, the more important text stays first.
         weighed.sort_by(|a, b| b.fit.total_cmp(&a.fit));
         let fitting = weighed.iter().filter(|ranking| ranking.fit >= floor).count();
         let Some(best) = weighed.first() else { return Self::default() };
         if fitting <= 1 {
             return weighed.swap_remove(0);
         }
-        let (fit, context, longness, reach) = (best.fit, best.context, best.longness, best.reach());
+        let (fit, context, longness, reach) = (best.fit, best.context, best.longness, best.max_distance());
         let mut hits: Vec<Hit> = Vec::new();
         for ranking in &weighed[..fitting] {
             for hit in ranking.relevant(floor) {

@@ -1,4 +1,4 @@
-//! Recall: which of a user's skills a message asks for, by name, by words and by meaning.
+//! Recall: finds the user's skills that match a message, by name, words and meaning.
 
 mod bits;
 mod catalogue;
@@ -13,39 +13,49 @@ mod fitted;
 mod floor;
 mod fold;
 mod hash;
+mod judge;
 mod learned;
 mod meaning;
-mod mentions;
+mod mention;
 mod merge;
+mod named_skills;
 mod names;
 mod ordinary;
 mod passages;
 mod phrases;
 mod postings;
+mod ranking;
 mod score;
 mod search;
 mod segment;
+mod signals;
+mod skill_text;
 mod spelling;
 mod stance;
 mod stop_words;
 mod tokens;
 mod triggers;
+mod weights;
 
-pub use catalogue::{Catalogue, Listed, SkillText};
+pub use catalogue::{Catalogue, ListedSkill};
 pub use chatter::list_chatter;
 pub use embedded::{EmbeddedKind, embedded_text};
 pub use examples::Examples;
 pub use exchange::{
-    Exchange, Interpretation, Origin, SearchText, first_of_message, interpret, last_of_reply, own_words, refers_back,
+    Exchange, Interpretation, QueryOrigin, SearchText, first_of_message, interpret, last_of_reply, own_words,
+    refers_back,
 };
 pub use floor::FLOOR;
 pub(crate) use fold::{Class, class_of, fold};
-pub use names::{Mention, has_words};
+pub use judge::Judge;
+pub use mention::{Mention, Stance};
+pub use names::has_words;
 pub use ordinary::{find_rarity, is_ordinary_word};
 pub use passages::text_to_embed;
-pub use score::{Context, Signals};
-pub use search::{Evidence, Hit, Query, Ranking, gather, search};
-pub use stance::Stance;
+pub use ranking::{Hit, Ranking};
+pub use search::{Evidence, Query, gather, search};
+pub use signals::{Context, Signals};
+pub use skill_text::SkillText;
 pub use tokens::{list_distinct_terms, list_terms};
 
 #[cfg(test)]

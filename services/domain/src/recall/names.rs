@@ -1,7 +1,7 @@
-//! Names of skills in a message: whole words, however their parts are joined.
+//! Finds names of skills in a message. A name matches whole words, with any separators between them.
 //!
-//! A message is cut into words, and runs of words are looked up, longest first from the left. This finds what an
-//! Aho-Corasick automaton with checks of the neighbours would, in some 30 bytes per name instead of some 1,000.
+//! Runs of words are looked up by hash, the longest first, from left to right. The matches are those of an
+//! Aho-Corasick automaton with word boundaries, which would take about 1,000 bytes for a name instead of 30.
 
 mod words;
 
@@ -11,60 +11,19 @@ use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::fold::{Class, class_of};
-use super::hash::{EMPTY, Keyed, extend, mix};
+use super::hash::{EMPTY, KeyHashBuilder, extend, mix};
+use super::mention::{Mention, Stance};
 use super::ordinary::is_ordinary_word;
-use super::stance::{Stance, read_stances};
-use crate::pause::pause_at;
-use words::{Joint, Word, split_message};
+use super::stance::read_stances;
+use crate::learning::pause::pause_at;
+use words::{MessageWord, WordSeparator, split_message};
 
-/// Returns whether a message has words to search for: emoji and punctuation ask for no skill.
+/// Returns whether a message has words to search for: emoji and punctuation never match a skill.
 pub fn has_words(message: &str) -> bool {
     message.chars().any(char::is_alphanumeric)
 }
 
-/// A skill's name that occurs in a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mention {
-    /// The skill's place in the catalogue.
-    pub skill: usize,
-    /// Where the name stands in the message, in bytes.
-    pub bytes: Range<usize>,
-    /// The same in characters.
-    pub chars: Range<usize>,
-    /// Whether its form shows that it is a skill's name, even if it is an ordinary word: `/weather`, `` `weather` ``,
-    /// "use weather", "weather skill".
-    pub explicit: bool,
-    /// Whether the name is one ordinary word, so that without an explicit form another signal must agree.
-    pub common: bool,
-    /// Whether the message calls for the skill, forbids it, or asks about it.
-    pub stance: Stance,
-    /// The words that the stance was read from, in bytes; `None` if the form of the name decided.
-    pub cue: Option<Range<usize>>,
-}
-
-impl Mention {
-    /// Returns how much it decides beside other mentions of the same skill.
-    fn weight(&self) -> u8 {
-        match (self.stance, &self.cue) {
-            (Stance::Forbidden, _) | (Stance::Called, Some(_)) => 3,
-            (Stance::Called, None) | (Stance::AskedAbout, _) => 2,
-            (Stance::Named, _) => 1,
-        }
-    }
-
-    /// Adds a later mention of the same skill: of two that decide, the later one counts.
-    fn add(&mut self, later: Self) {
-        let explicit = self.explicit || later.explicit;
-        let (own, other) = (self.weight(), later.weight());
-        let is_clearer = later.explicit && !self.explicit;
-        if other > own || other == own && (other == 3 || is_clearer) {
-            *self = later;
-        }
-        self.explicit = explicit;
-    }
-}
-
-/// The names of a catalogue by their words.
+/// The names of a catalogue, indexed by the hash of their words.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: Vec<KnownName>,
@@ -73,24 +32,31 @@ pub(super) struct Names {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct KnownName {
-    /// Hash of the words joined by blanks.
+    /// Hash of the words joined by spaces.
     key: u64,
     skill: u32,
-    /// Bit i: a `/` stands after word i.
+    /// Bit `i` is set if a `/` follows word `i`.
     slashes: u32,
     is_alias: bool,
     is_common: bool,
 }
 
 impl Names {
-    pub(super) fn new<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Self {
+    /// Indexes the names of skills. A skill is also found by its alias and by the last segment of its name, unless
+    /// another skill has the same name or alias.
+    pub(super) fn new<'a>(names: impl Iterator<Item = (&'a str, Option<&'a str>)> + Clone) -> Self {
         let mut endings: HashMap<&str, usize> = HashMap::new();
-        for name in names.clone() {
-            *endings.entry(last_segment(name)).or_default() += 1;
+        for (name, alias) in names.clone() {
+            for ending in [Some(last_segment(name)), alias].into_iter().flatten() {
+                *endings.entry(ending).or_default() += 1;
+            }
         }
         let mut found = Self::default();
-        for (skill, name) in (0..).zip(names) {
+        for (skill, (name, alias)) in (0..).zip(names) {
             found.add(name, skill, false);
+            if let Some(alias) = alias.filter(|alias| endings.get(alias) == Some(&1)) {
+                found.add(alias, skill, true);
+            }
             let last = last_segment(name);
             if last != name && endings.get(last) == Some(&1) {
                 found.add(last, skill, true);
@@ -101,7 +67,7 @@ impl Names {
         found
     }
 
-    /// Bytes held.
+    /// Returns the memory use in bytes.
     pub(super) fn weight(&self) -> usize {
         self.names.capacity() * size_of::<KnownName>()
     }
@@ -115,12 +81,12 @@ impl Names {
         self.names.push(KnownName { key, skill, slashes: slashes_of(&words), is_alias, is_common });
     }
 
-    /// The skills named in a message, each once, the most specific (longest) names first.
+    /// Returns the skills named in a message, each once. The most specific (longest) names come first.
     pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
         let words = split_message(message);
         let (places, mut firsts) = self.find_places(&words);
         read_stances(message, &mut firsts);
-        let mut best: HashMap<u64, Mention, Keyed> = HashMap::default();
+        let mut best: HashMap<u64, Mention, KeyHashBuilder> = HashMap::default();
         for (step, ((range, key), first)) in places.into_iter().zip(firsts).enumerate() {
             pause_at(step);
             for mention in self.find_at(&words, range, key) {
@@ -137,9 +103,9 @@ impl Names {
         mentions
     }
 
-    /// Finds the places of names in a message, in their order, with one of the skills that each may name. Thousands of skills may
-    /// have names of the same words, so they are not listed for each place.
-    fn find_places(&self, words: &[Word]) -> (Vec<(Range<usize>, u64)>, Vec<Mention>) {
+    /// Returns the ranges of names in a message, in order, each with one of its skills. A range does not list all its
+    /// skills, because thousands of skills may have names of the same words.
+    fn find_places(&self, words: &[MessageWord]) -> (Vec<(Range<usize>, u64)>, Vec<Mention>) {
         let (mut places, mut firsts) = (Vec::new(), Vec::new());
         let mut at = 0;
         while at < words.len() {
@@ -160,8 +126,9 @@ impl Names {
         (places, firsts)
     }
 
-    /// The names that are made of exactly these words; one written as it is stored wins over those that only sound so.
-    fn find_at(&self, words: &[Word], range: Range<usize>, key: u64) -> Vec<Mention> {
+    /// Returns the skills with a name of exactly these words. Names with the same slashes as the message win over
+    /// names with other slashes.
+    fn find_at(&self, words: &[MessageWord], range: Range<usize>, key: u64) -> Vec<Mention> {
         let start = self.names.partition_point(|entry| entry.key < key);
         let named = || self.names[start..].iter().take_while(move |entry| entry.key == key);
         let run = &words[range.clone()];
@@ -171,7 +138,7 @@ impl Names {
             return Vec::new();
         }
         let slashes = slashes_of(run);
-        let in_path = range.start.checked_sub(1).is_some_and(|before| words[before].joint == Joint::Slash);
+        let in_path = range.start.checked_sub(1).is_some_and(|before| words[before].separator == WordSeparator::Slash);
         let fits = |entry: &&KnownName| slashes & !entry.slashes == 0 && !(entry.is_alias && in_path);
         let exact = named().any(|entry| entry.slashes == slashes && slashes != 0);
         let explicit = is_explicit(words, &range);
@@ -191,35 +158,40 @@ impl Names {
     }
 }
 
-/// Letters and digits that run on, `_` and `-` make another word; letters of scripts without blanks do not.
+/// Returns whether a character next to a name makes the name part of a longer word. Letters of scripts without spaces
+/// do not.
 fn is_neighbour(c: char) -> bool {
     matches!(c, '_' | '-') || class_of(c) == Class::Word
 }
 
-/// `/name` where a command may stand, `` `name` ``, "use name", "use the name skill", "name skill"; the name in quotes or
-/// not.
-fn is_explicit(words: &[Word], range: &Range<usize>) -> bool {
+/// Returns whether the form shows that a skill is meant: `/name` at the start of a command, `` `name` ``, "use name",
+/// "use the name skill", "name skill", `skill://name`. The name may be quoted.
+fn is_explicit(words: &[MessageWord], range: &Range<usize>) -> bool {
     let (Some(first), Some(last)) = (words.get(range.start), words.get(range.end - 1)) else { return false };
     let previous = range.start.checked_sub(1).and_then(|before| words.get(before));
     let quoted = first.before == Some('`') && last.after == Some('`');
-    let used = previous.is_some_and(|word| word.text == "use" && matches!(word.joint, Joint::Blank | Joint::Quote));
-    let called = matches!(last.joint, Joint::Blank | Joint::Quote)
+    let used = previous.is_some_and(|word| {
+        word.text == "use" && matches!(word.separator, WordSeparator::Blank | WordSeparator::Quote)
+    });
+    let called = matches!(last.separator, WordSeparator::Blank | WordSeparator::Quote)
         && words.get(range.end).is_some_and(|word| matches!(word.text.as_str(), "skill" | "skills"));
-    (first.is_command && last.joint != Joint::Slash) || quoted || used || called
+    let addressed = previous.is_some_and(|word| word.text == "skill" && word.separator == WordSeparator::Scheme);
+    (first.is_command && last.separator != WordSeparator::Slash) || quoted || used || called || addressed
 }
 
 fn last_segment(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, last)| last)
 }
 
-/// The keys of the first word, of the first two, and so on as far as they are joined, at most `longest`.
-fn keys_of(words: &[Word], longest: usize) -> Vec<u64> {
+/// Returns the hashes of the first word, the first two words, and so on, up to `longest` words or a separator that
+/// ends a name.
+fn keys_of(words: &[MessageWord], longest: usize) -> Vec<u64> {
     let mut keys = Vec::new();
     let mut state = EMPTY;
     for word in words.iter().take(longest) {
         state = extend(state, word.text.as_bytes());
         keys.push(mix(state));
-        if matches!(word.joint, Joint::None | Joint::Quote) {
+        if matches!(word.separator, WordSeparator::None | WordSeparator::Quote | WordSeparator::Scheme) {
             break;
         }
         state = extend(state, b" ");
@@ -227,8 +199,8 @@ fn keys_of(words: &[Word], longest: usize) -> Vec<u64> {
     keys
 }
 
-fn slashes_of(words: &[Word]) -> u32 {
+fn slashes_of(words: &[MessageWord]) -> u32 {
     let joints = words.split_last().map_or(&[][..], |(_, joints)| joints);
-    let bits = (0..32).zip(joints).filter(|(_, word)| word.joint == Joint::Slash);
+    let bits = (0..32).zip(joints).filter(|(_, word)| word.separator == WordSeparator::Slash);
     bits.fold(0, |mask, (bit, _)| mask | 1 << bit)
 }

@@ -1,4 +1,4 @@
-//! Separates the text that a user wrote from the text pasted into a message: code, logs, quoted mail, the middle of a long text.
+//! Separates the user's own text in a message from pasted text: code, logs, quoted mail, the middle of a long text.
 
 mod pasted;
 
@@ -8,36 +8,37 @@ use std::ops::Range;
 use super::stop_words::is_stop_word;
 pub(super) use pasted::find_blocks;
 
-/// Bytes at either end of a message that are searched. Names are looked for in the rest too.
+/// Bytes searched at each end of a message. The text between the ends is only searched for skill names.
 const END: usize = 8 * 1024;
 
-/// Bytes up to which all text outside of blocks counts as written by the user. Of more text only the first and the last paragraph
-/// do, as people put a request before or after the text that they paste.
+/// Maximum bytes of text outside blocks that all counts as written by the user. Of a longer text only the first and
+/// last paragraphs count, because people put a request before or after the text that they paste.
 const WRITTEN: usize = 4 * 1024;
 
-/// Most characters of the first and of the last paragraph of such a text.
+/// Maximum characters of the first and last paragraphs of a long text.
 const EDGE: usize = 500;
 
-/// Most characters of a message that are embedded, about as many as the encoder reads.
+/// Maximum characters of a message to embed, about the limit of the encoder.
 const EMBEDDED: usize = 1_000;
 
-/// Characters above which the first or last paragraph of a long text is taken for pasted, if the other one is much shorter.
+/// Number of characters above which the first or last paragraph of a long text may count as pasted. The other
+/// paragraph must be much shorter.
 const REQUEST: usize = 250;
 
-/// The weight of a pasted word, beside 1 of a written one.
+/// The maximum weight of a pasted word; a written word has weight 1.
 const IN_BLOCK: f32 = 0.25;
 
 /// The written and the pasted text of a message.
 #[derive(Debug, Default)]
-pub(super) struct Passages<'a> {
+pub(super) struct MessagePassages<'a> {
     /// Text that the user wrote, in order.
     pub(super) written: Vec<&'a str>,
     /// Pasted text, in order.
     pub(super) pasted: Vec<&'a str>,
 }
 
-impl<'a> Passages<'a> {
-    /// Splits the two ends of a message. Pasted text alone counts as written.
+impl<'a> MessagePassages<'a> {
+    /// Splits both ends of a message. If all text is pasted, it counts as written.
     pub(super) fn of(message: &'a str) -> Self {
         let ends = ends_of(message);
         let blocks = find_blocks(message);
@@ -58,7 +59,7 @@ impl<'a> Passages<'a> {
         let mut middle = std::mem::take(&mut self.written);
         let head = head_of(first);
         let tail = tail_of(last);
-        // Both are parts of the same passage where nothing is between them.
+        // With a single passage, both ends are cut from the same text.
         if let [whole] = middle[..] {
             let rest = whole.get(head.len()..whole.len().saturating_sub(tail.len())).unwrap_or_default();
             middle = vec![rest];
@@ -75,24 +76,24 @@ impl<'a> Passages<'a> {
         self.pasted = middle;
     }
 
-    /// Returns the weight of a pasted word, beside 1 of a written one. All pasted words together count at most as much as the written
-    /// ones.
+    /// Returns the weight of a pasted word; a written word has weight 1. The total weight of pasted words is at most
+    /// the total weight of written words.
     pub(super) fn pasted_weight(&self) -> f32 {
         let bytes = |texts: &[&str]| texts.iter().map(|text| text.len()).sum::<usize>().max(1) as f32;
-        // A term counts by the root of its number.
+        // The share is squared, because a term's weight grows with the square root of its count.
         let share = bytes(&self.written) / bytes(&self.pasted);
         (share * share).min(IN_BLOCK)
     }
 }
 
-/// Returns the part of a message to embed: the text that the user wrote, without pasted text. A message without pasted text that is
-/// not too long for the encoder is embedded as it is.
+/// Returns the part of a message to embed: the user's text without pasted text. A message without pasted text is returned
+/// unchanged if the encoder can read all of it.
 pub fn text_to_embed(message: &str) -> Cow<'_, str> {
     let is_short = message.len() <= EMBEDDED;
     if is_short && !message.contains('\n') {
         return Cow::Borrowed(message);
     }
-    let Passages { written, pasted } = Passages::of(message);
+    let MessagePassages { written, pasted } = MessagePassages::of(message);
     if is_short && pasted.is_empty() {
         return Cow::Borrowed(message);
     }
@@ -100,7 +101,7 @@ pub fn text_to_embed(message: &str) -> Cow<'_, str> {
     let characters: usize = written.iter().map(|text| text.chars().count()).sum();
     match written[..] {
         _ if characters <= REQUEST => Cow::Owned(written.join("\n")),
-        // The shorter one asks for something, the longer one belongs to the pasted text.
+        // The much shorter paragraph is the request; the longer one belongs to the pasted text.
         [first, last] if message.len() > WRITTEN => {
             let (short, long) = if first.len() <= last.len() { (first, last) } else { (last, first) };
             let is_request = long.chars().count() > REQUEST && short.len() * 3 <= long.len() && is_sentence(short);
@@ -118,7 +119,8 @@ fn first_and_last(text: &str) -> String {
     format!("{head}\n{tail}")
 }
 
-/// Checks whether a text is more than a greeting or a signature: it has three words besides stop words.
+/// Returns whether a text is more than a greeting or signature. It has at least three words that are not stop words,
+/// or eight characters that are not ASCII.
 fn is_sentence(text: &str) -> bool {
     words_of(text).nth(2).is_some() || text.chars().filter(|c| !c.is_ascii()).nth(7).is_some()
 }
@@ -132,7 +134,8 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !is_stop_word(&word.to_lowercase()))
 }
 
-/// Returns the ranges of a message that are searched: all of it and nothing, or both ends of a long one.
+/// Returns the ranges of a message to search: both ends of a long message, otherwise the whole message and an empty
+/// range.
 fn ends_of(message: &str) -> [Range<usize>; 2] {
     let head = message.floor_char_boundary(END);
     let tail = message.ceil_char_boundary(message.len().saturating_sub(END)).max(head);
@@ -143,14 +146,14 @@ fn ends_of(message: &str) -> [Range<usize>; 2] {
     }
 }
 
-/// Returns the ranges between blocks, which are in order.
+/// Returns the ranges between sorted blocks.
 fn between(blocks: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
     let starts = std::iter::once(0).chain(blocks.iter().map(|block| block.end));
     let ends = blocks.iter().map(|block| block.start).chain([end]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Returns the texts of ranges, as far as they lie at an end of the message.
+/// Returns the texts of ranges, limited to both ends of the message.
 fn cut<'a>(message: &'a str, ranges: &[Range<usize>], ends: &[Range<usize>]) -> Vec<&'a str> {
     let within =
         |range: &Range<usize>, end: &Range<usize>| message.get(range.start.max(end.start)..range.end.min(end.end));
@@ -165,7 +168,7 @@ fn head_of(text: &str) -> &str {
     end_at_word(&text[..paragraph], start + EDGE)
 }
 
-/// Returns the last paragraph of a text; of a long paragraph its last line, of a long line its end.
+/// Returns the last paragraph of a text, the last line of a long paragraph, or the end of a long line.
 fn tail_of(text: &str) -> &str {
     let kept = text.trim_end();
     let paragraph = kept.rfind("\n\n").map_or(0, |at| at + 2);
@@ -175,14 +178,14 @@ fn tail_of(text: &str) -> &str {
     if last.chars().nth(EDGE).is_none() { last } else { begin_at_word(last, REQUEST) }
 }
 
-/// Returns the beginning of a text in at most this many characters, cut at a blank that leaves more than half: some scripts have
-/// none between words.
+/// Returns the first `characters` characters of a text. The cut is at a space if that keeps more than half, because
+/// some scripts have no spaces.
 fn end_at_word(text: &str, characters: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(characters) else { return text };
     &text[..text[..end].rfind(char::is_whitespace).filter(|at| at * 2 > end).unwrap_or(end)]
 }
 
-/// Returns the end of a text in at most this many characters, cut likewise.
+/// Returns the last `characters` characters of a text. They are cut at a space if that keeps more than half.
 fn begin_at_word(text: &str, characters: usize) -> &str {
     let Some((start, _)) = text.char_indices().rev().nth(characters.saturating_sub(1)) else { return text };
     let end = &text[start..];

@@ -1,67 +1,76 @@
-//! Which skill holds a term, and how often: about 3 bytes per term and one per skill that holds it.
+//! Inverted index: the skills that contain each term, with counts. It takes about 3 bytes for a term and one for an
+//! entry.
 //!
-//! Terms stand in ascending order in blocks of [`BLOCK`], each of which begins at a byte: the distance to the one before, how many
-//! skills hold it, from [`LONG`] of them on how many bits its list has, its list. A list is a run of entries in skill order: how many
-//! skills were left out since the last one; a bit that says whether the term is in the text, and if so the count of the text; the
-//! count of the body (of one in the text plus one). All of them are numbers of as many bits as they need, as in any search
-//! engine (Witten, Moffat and Bell 1999, "Managing Gigabytes", chapter 3): what is kept of a user decides how many can be kept.
+//! Terms are sorted and grouped in blocks of [`BLOCK`]. Each block starts at a byte boundary. Each term has:
+//! - the distance to the previous term,
+//! - the number of its skills,
+//! - the size of its list in bits (only from [`LONG`] skills on),
+//! - its list.
+//!
+//! A list has one entry per skill, in skill order:
+//! - the number of skills skipped since the last entry,
+//! - a bit that is 1 if the term is in the text, and in this case the count in the text,
+//! - the count in the body (plus one if the term is in the text).
+//!
+//! All numbers have variable-length codes, as is usual in search engines (Witten, Moffat and Bell 1999, "Managing
+//! Gigabytes", chapter 3). The memory for each user limits the number of users in the cache.
 
 use super::bits::{BitReader, BitWriter};
 
-/// How often a term stands in each field of a skill, in one of them at least. More often than a byte can say counts no more: BM25
-/// saturates long before.
+/// Frequency of a term in each field of a skill. At least one count is above 0. Counts are capped at 255, because
+/// BM25 saturates long before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    /// In name, description and triggers.
+    /// Count in name, description and triggers.
     pub(super) text: u8,
     pub(super) body: u8,
 }
 
 const BLOCK: usize = 16;
-/// From so many entries on a list says how long it is, so that a search for another term need not read it.
+/// Minimum entries of a list that stores its size, so that a search for another term can skip the list.
 const LONG: u32 = 8;
-/// The new number of a skill that is left out of a merge.
+/// New number of a skill that a merge leaves out.
 pub(super) const GONE: u32 = u32::MAX;
 
-/// The lists of all terms.
+/// The compressed lists of all terms.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// The first term of each block and the byte where the block begins.
+    /// First term and start byte of each block.
     blocks: Vec<(u32, u32)>,
     bits: Vec<u8>,
     terms: usize,
-    widths: Widths,
+    widths: RiceWidths,
 }
 
-/// How wide the usual distances between terms and between skills are: numbers near them take the fewest bits.
+/// Low bits of the Rice codes for distances. Numbers of about 2^low take the fewest bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct Widths {
+struct RiceWidths {
     skills: u32,
-    /// Low bits of a distance between terms.
+    /// Low bits of the distance between terms.
     term_bits: u32,
 }
 
-impl Widths {
+impl RiceWidths {
     fn of(skills: usize, terms: usize) -> Self {
         let terms = u32::try_from(terms).unwrap_or(u32::MAX);
         let term_bits = (u32::MAX / terms.max(1)).ilog2();
         Self { skills: u32::try_from(skills).unwrap_or(u32::MAX), term_bits }
     }
 
-    /// Low bits of a distance between skills, where so many hold a term.
+    /// Returns the low bits of the distance between skills for a term that `holders` skills contain.
     fn skill_bits(self, holders: u32) -> u32 {
         (self.skills / holders.max(1)).max(1).ilog2()
     }
 }
 
 impl Lists {
-    /// Writes lists of terms in ascending order, each with its skills in ascending order, one at least. `skills` and `terms` say about
-    /// how many of each there are.
+    /// Writes the lists of terms. Terms are in ascending order, and so are the skills of a list. Each list has at
+    /// least one skill. `skills` and `terms` are the estimated numbers of skills and terms.
     pub(super) fn write<L>(skills: usize, terms: usize, lists: impl Iterator<Item = (u32, L)>) -> Self
     where
         L: Iterator<Item = (u32, Count)>,
     {
-        let mut writer = Writer::new(Widths::of(skills, terms));
+        let mut writer = Writer::new(RiceWidths::of(skills, terms));
         let mut entries = Vec::new();
         for (term, list) in lists {
             entries.clear();
@@ -71,12 +80,12 @@ impl Lists {
         writer.finish()
     }
 
-    /// Writes the lists of several as one, of so many skills. Each comes with the new numbers of its skills, [`GONE`] for those to
-    /// leave out.
+    /// Merges several lists into one with `skills` skills. Each part comes with the new numbers of its skills;
+    /// [`GONE`] leaves a skill out.
     pub(super) fn merge(skills: usize, parts: &[(&Self, &[u32])]) -> Self {
-        // Most terms of the smaller ones are in the largest one too.
+        // Most terms of the smaller parts also occur in the largest one.
         let terms = parts.iter().map(|(lists, _)| lists.terms).max().unwrap_or_default();
-        let mut writer = Writer::new(Widths::of(skills, terms));
+        let mut writer = Writer::new(RiceWidths::of(skills, terms));
         let mut readers: Vec<_> = parts.iter().map(|(lists, numbers)| (lists.walk_from(0), *numbers)).collect();
         let mut entries = Vec::new();
         while let Some(term) = readers.iter().filter_map(|(walk, _)| walk.term).min() {
@@ -95,46 +104,46 @@ impl Lists {
         writer.finish()
     }
 
-    /// The skills that hold a term, in order; none for an unknown term.
-    pub(super) fn find(&self, term: u32) -> Reader<'_> {
+    /// Returns the skills that contain a term, in order; empty for an unknown term.
+    pub(super) fn find(&self, term: u32) -> PostingsReader<'_> {
         let block = self.blocks.partition_point(|(first, _)| *first <= term).checked_sub(1);
         let mut walk = block.map(|block| self.walk_from(block)).unwrap_or_default();
         while walk.term.is_some_and(|here| here < term) {
             walk.skip_list();
             walk.advance();
         }
-        if walk.term == Some(term) { walk.list } else { Reader::default() }
+        if walk.term == Some(term) { walk.list } else { PostingsReader::default() }
     }
 
-    /// Bytes held.
+    /// Returns the memory use in bytes.
     pub(super) fn weight(&self) -> usize {
         self.blocks.capacity() * size_of::<(u32, u32)>() + self.bits.capacity()
     }
 
-    /// Begins at a block.
-    fn walk_from(&self, block: usize) -> Walk<'_> {
-        let mut walk = Walk { next: block * BLOCK, lists: Some(self), ..Walk::default() };
+    /// Starts an iteration at a block.
+    fn walk_from(&self, block: usize) -> ListsIterator<'_> {
+        let mut walk = ListsIterator { next: block * BLOCK, lists: Some(self), ..ListsIterator::default() };
         walk.advance();
         walk
     }
 }
 
-/// A way along the lists, in the order of their terms.
+/// An iterator over the lists in the order of their terms.
 #[derive(Default)]
-struct Walk<'a> {
+struct ListsIterator<'a> {
     lists: Option<&'a Lists>,
-    /// How many terms stand before the next one.
+    /// Index of the next term.
     next: usize,
-    /// Where it is; `None` behind the last one.
+    /// The current term; `None` after the last one.
     term: Option<u32>,
-    /// The list of that term.
-    list: Reader<'a>,
-    /// The bits of a long one.
+    /// The list of the current term.
+    list: PostingsReader<'a>,
+    /// The size in bits of the current list, if it stores one.
     length: Option<usize>,
 }
 
-impl<'a> Walk<'a> {
-    /// Goes to the next term, once the list of this one is read.
+impl<'a> ListsIterator<'a> {
+    /// Moves to the next term. The current list must have been read.
     fn advance(&mut self) {
         let Some(lists) = self.lists.filter(|lists| self.next < lists.terms) else {
             self.term = None;
@@ -151,7 +160,7 @@ impl<'a> Walk<'a> {
         self.term = Some(before.wrapping_add(bits.take_rice(lists.widths.term_bits)));
         let holders = bits.take_gamma();
         self.length = (holders >= LONG).then(|| bits.take_gamma() as usize);
-        self.list = Reader {
+        self.list = PostingsReader {
             bits: std::mem::take(bits),
             left: holders,
             skill_bits: lists.widths.skill_bits(holders),
@@ -174,17 +183,17 @@ struct Writer {
     bits: BitWriter,
     terms: usize,
     last: u32,
-    widths: Widths,
+    widths: RiceWidths,
     list: BitWriter,
 }
 
 impl Writer {
-    fn new(widths: Widths) -> Self {
+    fn new(widths: RiceWidths) -> Self {
         Self { widths, ..Self::default() }
     }
 
     fn add(&mut self, term: u32, entries: &[(u32, Count)]) {
-        debug_assert!(!entries.is_empty(), "a term that nobody holds has no list");
+        debug_assert!(!entries.is_empty(), "a list needs at least one skill");
         let Self { blocks, bits, terms, last, widths, list } = self;
         if terms.is_multiple_of(BLOCK) {
             bits.fill_byte();
@@ -212,7 +221,7 @@ impl Writer {
 fn write_list(list: &mut BitWriter, entries: &[(u32, Count)], skill_bits: u32) {
     let mut next_skill = 0;
     for (skill, count) in entries {
-        debug_assert!(count.text > 0 || count.body > 0, "who holds a term has it somewhere");
+        debug_assert!(count.text > 0 || count.body > 0, "an entry needs a count in at least one field");
         list.put_rice(skill - next_skill, skill_bits);
         next_skill = skill + 1;
         let is_in_text = count.text > 0;
@@ -220,21 +229,21 @@ fn write_list(list: &mut BitWriter, entries: &[(u32, Count)], skill_bits: u32) {
         if is_in_text {
             list.put_gamma(u32::from(count.text));
         }
-        // Of a term that stands nowhere else the body has one at least.
+        // Gamma codes need a number of at least 1. A term that is not in the text occurs at least once in the body.
         list.put_gamma(u32::from(count.body) + u32::from(is_in_text));
     }
 }
 
-/// Reads a term's list.
+/// Reads the list of a term.
 #[derive(Default)]
-pub(super) struct Reader<'a> {
+pub(super) struct PostingsReader<'a> {
     bits: BitReader<'a>,
     left: u32,
     skill_bits: u32,
     next_skill: u32,
 }
 
-impl Iterator for Reader<'_> {
+impl Iterator for PostingsReader<'_> {
     type Item = (usize, Count);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,111 +1,63 @@
-//! Ranks the skills of a catalogue by a message.
+//! Ranks the skills of a catalogue for a message.
 
 use super::catalogue::Catalogue;
 use super::counter::add_counter_examples;
 use super::examples::Examples;
 use super::fitted::{WORDS, WORDS_AND_MEANING};
-use super::floor::{self, Best};
+use super::floor::{self, BestFeatures};
 use super::hash::{hash, short};
-use super::mentions;
-use super::passages::Passages;
+use super::named_skills::list_near;
+use super::passages::MessagePassages;
 use super::phrases::print_of;
-use super::score::{Asked, Context, Signals, add_examples, add_meaning, add_phrases, add_triggers, add_words};
+use super::ranking::{Hit, Ranking};
+use super::score::{MessageTerm, add_examples, add_meaning, add_phrases, add_triggers, add_words};
+use super::signals::{Context, Signals};
 use super::spelling;
-use super::tokens::{Shape, each_term};
-use crate::pause::pause_at;
+use super::tokens::{MESSAGE_TERMS, TermShape, each_term};
+use super::weights::Fusion;
+use crate::learning::pause::pause_at;
 
-/// A skill that was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
-    /// Its place in the list that the catalogue was built from.
-    pub skill: usize,
-    /// The fused score; comparable within one answer only, where a difference is the logarithm of how much likelier one
-    /// skill is than another.
-    pub score: f32,
-    /// How likely it is beside the best hit, 0 to 1.
-    pub closeness: f32,
-    /// What the score was made of.
-    pub signals: Signals,
-}
-
-/// What a search found.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ranking {
-    /// The best skills, best first, equal ones by name.
-    pub hits: Vec<Hit>,
-    /// How likely the message asks for any of the skills at all, 0 to 1.
-    pub fit: f32,
-    /// What is known of message and catalogue as a whole.
-    pub context: Context,
-    /// The best score of all, skills that were left out included.
-    pub(super) best: f32,
-    /// How long the best skill and most others are, 0 to 1.
-    pub(super) longness: f32,
-    /// The skills whose embeddings are clearly near the message's, nearest first, few.
-    pub(super) near: Vec<usize>,
-}
-
-/// How far below the best a skill may stand to come along with it, among short skills and among long ones: twenty and a hundred
-/// and fifty times less likely. Nearly all that answers a message stands nearer.
-const NEAR_SHORT: f32 = 3.0;
-const NEAR_LONG: f32 = 5.0;
-
-impl Ranking {
-    /// The hits that come along: those near the best one, or none where the message most likely asks for no skill.
-    pub fn relevant(&self, floor: f32) -> &[Hit] {
-        if self.fit < floor {
-            return &[];
-        }
-        let near = self.hits.partition_point(|hit| hit.closeness > 0.0 && hit.score >= self.best - self.reach());
-        &self.hits[..near]
-    }
-
-    /// How far below the best a skill may stand.
-    pub(super) fn reach(&self) -> f32 {
-        NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness
-    }
-}
-
-/// What to look for.
+/// The input of a search.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Query<'a> {
     pub message: &'a str,
-    /// Its embedding, to compare with those that the catalogue and the examples hold; without one words alone decide.
+    /// Embedding of the message, which is compared with the embeddings of catalogue and examples. Without it, only
+    /// words count.
     pub embedding: Option<&'a [f32]>,
-    /// The cosine to each skill in the order of the catalogue, where it was computed elsewhere; `None` for a skill not
-    /// embedded yet.
+    /// Cosines to the skills in catalogue order, if the caller has computed them; `None` for a skill without an
+    /// embedding.
     pub cosines: Option<&'a [Option<f32>]>,
-    /// Messages after which skills were used.
+    /// Messages after which skills were used; `None` to ignore earlier uses.
     pub examples: Option<&'a Examples>,
-    /// Messages to which skills did not apply.
+    /// Messages with reports of inapplicable skills; `None` to ignore such reports.
     pub counter_examples: Option<&'a Examples>,
-    /// The embeddings of [`list_chatter`](super::list_chatter).
+    /// The embeddings of [`list_chatter`](super::list_chatter); `None` if they are not computed.
     pub chatter: Option<&'a Examples>,
-    /// Skills that are no hits, by their places: those that the message names.
+    /// Positions of skills to exclude from the hits, because the message names them.
     pub without: &'a [usize],
-    /// Whether skills take part that want to be recalled by name alone.
+    /// Whether to include skills that are recalled by name only.
     pub reserved: bool,
-    /// Most hits.
+    /// Maximum number of hits.
     pub limit: usize,
 }
 
-/// What is known of a message and a catalogue before anything is weighed.
+/// Signals and properties of a message and a catalogue, before weighting.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
-    /// Of each skill, in the order of the catalogue.
+    /// Signals of each skill, in catalogue order.
     pub signals: Vec<Signals>,
     pub context: Context,
     near: Vec<usize>,
 }
 
-/// Gathers what words, phrases, embeddings and examples say of each skill.
+/// Computes the signals of each skill from words, phrases, embeddings and examples.
 pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
     let mut signals: Vec<Signals> =
         catalogue.depths.iter().map(|depth| Signals { depth: *depth, ..Signals::default() }).collect();
-    let Read { asked, phrases, said } = read_message(catalogue, query.message);
+    let Read { asked, phrases, term_keys } = read_message(catalogue, query.message);
     add_words(catalogue, &asked, &mut signals);
     add_phrases(catalogue, &phrases, &mut signals);
-    add_triggers(catalogue, &said, &mut signals);
+    add_triggers(catalogue, &term_keys, &mut signals);
     let compared;
     let cosines = match (query.cosines, query.embedding) {
         (Some(cosines), _) => cosines,
@@ -129,12 +81,13 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
             add_counter_examples(counter_examples, embedding, &mut signals);
         }
     }
-    Evidence { signals, context, near: mentions::list_near(cosines) }
+    Evidence { signals, context, near: list_near(cosines) }
 }
 
 /// Ranks the skills for a message.
 ///
-/// Every skill with a word of the message takes part, and with a meaning every skill.
+/// Without embeddings, only skills that contain a word of the message are ranked. With embeddings, all skills are
+/// ranked.
 pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     let Evidence { signals, context, near } = gather(catalogue, query);
     let weights = if context.has_meaning { &WORDS_AND_MEANING } else { &WORDS };
@@ -146,7 +99,7 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     };
     let best_named = query.without.iter().filter_map(|skill| Some(weights.score(signals.get(*skill)?)));
     let best_named = best_named.fold(f32::NEG_INFINITY, f32::max);
-    // A skill that a counter-example rules out scores nothing. It is a hit behind all others, so that it can be explained.
+    // A skill excluded by a counter-example has no score. It is ranked last, so that the result can be explained.
     let is_ruled_out = |skill: u32| signals.get(skill as usize).is_some_and(|signal| signal.counter > 0.0);
     let ruled_out: Vec<(f32, usize)> = scored
         .iter()
@@ -156,11 +109,19 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     scored.retain(|(score, rank)| *score > 0.0 && takes_part(*rank));
     keep_best(&mut scored, query.limit.max(2));
     let best = scored.first().map_or(best_named, |(score, _)| score.max(best_named));
-    let (fit, longness) = scored.first().map_or((0.0, 0.0), |(score, rank)| {
-        let signals = &signals[catalogue.by_name[*rank] as usize];
-        let second = scored.get(1).map(|(score, _)| *score);
-        let best = Best { signals, score: *score, second, words: weights.words(signals) };
-        (floor::estimate_fit(&context, &best), floor::longness(&context, signals))
+    let (fit, longness) = scored.first().map_or((0.0, 0.0), |(_, rank)| {
+        let signals_of = |rank: usize| &signals[catalogue.by_name[rank] as usize];
+        let own = signals_of(*rank);
+        let fit_by = |context: &Context, weights: &Fusion| {
+            let second = scored.get(1).map(|(_, rank)| weights.score(signals_of(*rank)));
+            let best = BestFeatures { signals: own, score: weights.score(own), second, words: weights.words(own) };
+            floor::estimate_fit(context, &best)
+        };
+        let fit = fit_by(&context, weights);
+        // A skill without a vector may fit by its words alone, because the cosines of other skills do not apply to
+        // it.
+        let by_words = own.is_guessed.then(|| fit_by(&Context { has_meaning: false, ..context }, &WORDS));
+        (by_words.map_or(fit, |by_words| fit.max(by_words)), floor::longness(&context, own))
     });
     let top = scored.first().map_or(0.0, |(score, _)| *score);
     let hit_of = |(score, rank): (f32, usize)| {
@@ -172,7 +133,8 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     Ranking { hits, fit, context, best, longness, near }
 }
 
-/// Leaves the `count` best of scores with ranks of names, in order; equal scores stand in the order of names.
+/// Keeps the `count` best scores and sorts them. Each score comes with the rank of the skill's name; equal scores are
+/// sorted by name.
 fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
     let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     if count < scored.len() {
@@ -182,25 +144,23 @@ fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
     scored.sort_unstable_by(order);
 }
 
-/// Distinct terms, and phrases, of a message that are searched for: the first ones of a long text say what it is about.
-pub(super) const TERMS: usize = 512;
-/// Misspelt words that are looked at; each costs some hundred look-ups.
+/// Maximum misspelt words that are corrected, because each costs some hundred look-ups.
 const CORRECTIONS: usize = 8;
 
-/// What a message says, in terms.
+/// The terms of a message.
 #[derive(Default)]
 struct Read {
-    asked: Vec<Asked>,
+    asked: Vec<MessageTerm>,
     phrases: Vec<u32>,
-    /// All, in order.
-    said: Vec<u32>,
+    /// Keys of all terms of the written text, in order.
+    term_keys: Vec<u32>,
 }
 
-/// Returns the terms and phrases of a message; a misspelt term stands for the one of the catalogue closest to it. Written text
-/// comes before pasted text, whose words weigh less and make no phrases.
+/// Returns the terms and phrases of a message. A misspelt term is replaced by the closest term of the catalogue.
+/// Written text is read before pasted text. Pasted text weighs less and has no phrases.
 fn read_message(catalogue: &Catalogue, message: &str) -> Read {
-    let passages = Passages::of(message);
-    let mut reader = Reader { catalogue, read: Read::default(), corrections: CORRECTIONS, step: 0 };
+    let passages = MessagePassages::of(message);
+    let mut reader = MessageReader { catalogue, read: Read::default(), corrections: CORRECTIONS, step: 0 };
     for text in &passages.written {
         reader.read(text, 1.0, true);
     }
@@ -212,17 +172,17 @@ fn read_message(catalogue: &Catalogue, message: &str) -> Read {
 }
 
 /// Reads the passages of a message.
-struct Reader<'a> {
+struct MessageReader<'a> {
     catalogue: &'a Catalogue,
     read: Read,
     corrections: usize,
     step: usize,
 }
 
-impl Reader<'_> {
-    /// Reads a text whose terms have this weight, and its phrases and triggers if it was written.
+impl MessageReader<'_> {
+    /// Reads a text and gives its terms this weight. Phrases and triggers are only read from written text.
     fn read(&mut self, text: &str, weight: f32, is_written: bool) {
-        let Self { catalogue, read: Read { asked, phrases, said }, corrections, step } = self;
+        let Self { catalogue, read: Read { asked, phrases, term_keys }, corrections, step } = self;
         let mut last = None;
         each_term(text, |term, shape| {
             pause_at(*step);
@@ -234,18 +194,18 @@ impl Reader<'_> {
             }
             if let Some(other) = asked.iter_mut().find(|other| other.term == key) {
                 other.count += weight;
-            } else if asked.len() < TERMS {
-                asked.push(Asked { term: key, count: weight });
+            } else if asked.len() < MESSAGE_TERMS {
+                asked.push(MessageTerm { term: key, count: weight });
             }
             if !is_written {
                 return;
             }
-            if said.len() < TERMS {
-                said.push(key);
+            if term_keys.len() < MESSAGE_TERMS {
+                term_keys.push(key);
             }
-            let word = (shape == Shape::Word).then_some(key);
+            let word = (shape == TermShape::Word).then_some(key);
             let phrase = last.zip(word).filter(|(a, b)| a != b).map(|(a, b)| print_of(a, b));
-            if let Some(phrase) = phrase.filter(|phrase| phrases.len() < TERMS && !phrases.contains(phrase)) {
+            if let Some(phrase) = phrase.filter(|phrase| phrases.len() < MESSAGE_TERMS && !phrases.contains(phrase)) {
                 phrases.push(phrase);
             }
             last = word;

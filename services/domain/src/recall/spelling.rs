@@ -1,21 +1,21 @@
-//! Misspelt words: the term of a catalogue that is one slip of the pen away.
+//! Corrects misspelt words: finds the term of a catalogue with edit distance one.
 
 use super::catalogue::Catalogue;
 use super::hash::{hash, short};
 use super::ordinary::find_rank;
 
-/// Shorter words have too many neighbours.
+/// Minimum letters of a word to correct. Shorter words are similar to too many other words.
 const LETTERS: usize = 6;
 
-/// Whether a term unknown to a catalogue may be misspelt: ordinary words are spelt right, other scripts not looked at.
+/// Returns whether an unknown term may be misspelt: it is long enough, ASCII and not an ordinary word.
 pub(super) fn is_correctable(term: &str) -> bool {
     let is_word = term.len() >= LETTERS && term.bytes().all(|b| b.is_ascii_lowercase());
     is_word && find_rank(short(hash(term.as_bytes()))).is_none()
 }
 
-/// The term of the catalogue that `term` most likely stands for.
+/// Returns the hash of the term in the catalogue that most likely corrects `term`.
 ///
-/// One letter left out, doubled, swapped or changed after the first (Norvig 2007, without a word list).
+/// Tries to delete, swap, change or insert one letter after the first (Norvig 2007, without a word list).
 pub(super) fn find_correction(term: &str, catalogue: &Catalogue) -> Option<u32> {
     let mut buffer = Vec::with_capacity(term.len() + 1);
     let mut edits = Edits { term: term.as_bytes(), buffer: &mut buffer };

@@ -1,6 +1,6 @@
-//! Words that say nothing about the matter of a message.
+//! English and Russian words that are too common to search for.
 
-/// Whether a folded word is too common to search for, in English or Russian.
+/// Returns whether a folded word is a stop word in English or Russian.
 pub(super) fn is_stop_word(word: &str) -> bool {
     let (words, longest) = if word.is_ascii() { (ENGLISH, 10) } else { (RUSSIAN, 12) };
     word.len() <= longest && words.binary_search(&word).is_ok()

@@ -1,4 +1,4 @@
-//! The terms of a text in any language: words are folded and stemmed, scripts without blanks cut into pairs.
+//! Splits text in any language into terms. Words are folded and stemmed; scripts without spaces are split into letter pairs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,27 +6,31 @@ use std::collections::HashMap;
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use super::fold::{Class, class_of, fold};
-use super::hash::{Keyed, hash, short};
+use super::hash::{KeyHashBuilder, hash, short};
 use super::stop_words::is_stop_word;
 
-/// Longer runs of letters are no words but encoded data.
+/// Maximum bytes of a word. Longer runs of letters are encoded data.
 const WORD_BYTES: usize = 64;
 
-/// The stemmed terms of a text, in order; none for blanks, punctuation and stop words.
+/// Maximum number of distinct terms, and of phrases, that a search reads from a message. The first terms of a long
+/// text show its subject.
+pub(super) const MESSAGE_TERMS: usize = 512;
+
+/// Returns the stemmed terms of a text, in order, without punctuation and stop words.
 pub fn list_terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     each_term(text, |term, _| found.push(term.to_owned()));
     found
 }
 
-/// The short hashes of the terms of a text, in order.
+/// Returns the short hashes of the terms of a text, in order.
 pub(super) fn list_keys(text: &str) -> Vec<u32> {
     let mut found = Vec::new();
     each_term(text, |term, _| found.push(short(hash(term.as_bytes()))));
     found
 }
 
-/// The stemmed terms of a text, each once, sorted.
+/// Returns the distinct stemmed terms of a text, sorted.
 pub fn list_distinct_terms(text: &str) -> Vec<String> {
     let mut terms = list_terms(text);
     terms.sort_unstable();
@@ -35,11 +39,11 @@ pub fn list_distinct_terms(text: &str) -> Vec<String> {
 }
 
 /// Calls `visit` with each term of a text, in order.
-pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str, Shape)) {
+pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str, TermShape)) {
     let stems = Stems::default();
     each_word(text, |word, shape| match shape {
-        Shape::Pair => visit(word, shape),
-        Shape::Word => {
+        TermShape::Pair => visit(word, shape),
+        TermShape::Word => {
             if let Some(term) = stems.stem(&fold(word)) {
                 visit(&term, shape);
             }
@@ -47,27 +51,27 @@ pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str, Shape)) {
     });
 }
 
-/// What a piece of text is.
+/// Kind of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum TermShape {
     /// A word, or its stem.
     Word,
-    /// One or two folded letters of a dense script.
+    /// A folded letter, or a pair of folded letters, of a script without spaces.
     Pair,
 }
 
-/// Numbers the terms of many texts, and remembers the words that it has seen.
+/// Assigns numbers to the terms of many texts, and caches the stems of words.
 #[derive(Default)]
 pub(super) struct Vocabulary {
     stems: Stems,
-    words: HashMap<u64, Option<u32>, Keyed>,
-    numbers: HashMap<u64, u32, Keyed>,
+    words: HashMap<u64, Option<u32>, KeyHashBuilder>,
+    numbers: HashMap<u64, u32, KeyHashBuilder>,
     terms: Vec<u32>,
 }
 
 impl Vocabulary {
     /// Calls `visit` with the number of each term of a text, in order.
-    pub(super) fn visit(&mut self, text: &str, mut visit: impl FnMut(usize, Shape)) {
+    pub(super) fn visit(&mut self, text: &str, mut visit: impl FnMut(usize, TermShape)) {
         let Self { stems, words, numbers, terms } = self;
         let mut number_of = |term: &[u8]| {
             let key = hash(term);
@@ -78,8 +82,8 @@ impl Vocabulary {
         };
         each_word(text, |word, shape| {
             let number = match shape {
-                Shape::Pair => Some(number_of(word.as_bytes())),
-                Shape::Word => *words
+                TermShape::Pair => Some(number_of(word.as_bytes())),
+                TermShape::Word => *words
                     .entry(hash(word.as_bytes()))
                     .or_insert_with(|| stems.stem(&fold(word)).map(|stem| number_of(stem.as_bytes()))),
             };
@@ -89,7 +93,7 @@ impl Vocabulary {
         });
     }
 
-    /// The short hash of each term, by its number.
+    /// Returns the short hash of each term, indexed by its number.
     pub(super) fn terms(&self) -> &[u32] {
         &self.terms
     }
@@ -107,7 +111,7 @@ impl Default for Stems {
 }
 
 impl Stems {
-    /// The stem of a folded word; `None` for a stop word.
+    /// Returns the stem of a folded word; `None` for stop words and overlong words.
     fn stem<'a>(&self, word: &'a str) -> Option<Cow<'a, str>> {
         if word.is_empty() || word.len() > WORD_BYTES || is_stop_word(word) {
             return None;
@@ -122,7 +126,7 @@ impl Stems {
     }
 }
 
-fn each_word(text: &str, mut visit: impl FnMut(&str, Shape)) {
+fn each_word(text: &str, mut visit: impl FnMut(&str, TermShape)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -140,11 +144,11 @@ fn each_word(text: &str, mut visit: impl FnMut(&str, Shape)) {
     }
 }
 
-/// Visits an ASCII word, and its parts where capitals join several in one, as in `pullRequest`.
+/// Visits an ASCII word. If capitals join several words, as in `pullRequest`, also visits the parts.
 ///
-/// Words that begin with a capital stay whole: `GitHub` is not about `git`.
-fn visit_plain(word: &str, visit: &mut impl FnMut(&str, Shape)) {
-    visit(word, Shape::Word);
+/// A word that begins with a capital is not split, because `GitHub` is not about `git`.
+fn visit_plain(word: &str, visit: &mut impl FnMut(&str, TermShape)) {
+    visit(word, TermShape::Word);
     let bytes = word.as_bytes();
     if !bytes[0].is_ascii_lowercase() || word.len() > WORD_BYTES || !bytes.iter().any(u8::is_ascii_uppercase) {
         return;
@@ -153,15 +157,15 @@ fn visit_plain(word: &str, visit: &mut impl FnMut(&str, Shape)) {
     for at in 1..=bytes.len() {
         if at == bytes.len() || (bytes[at].is_ascii_uppercase() && !bytes[at - 1].is_ascii_uppercase()) {
             if at - start > 1 {
-                visit(&word[start..at], Shape::Word);
+                visit(&word[start..at], TermShape::Word);
             }
             start = at;
         }
     }
 }
 
-/// Visits the runs from `start` up to the next gap, and says where to go on.
-fn visit_foreign(text: &str, start: usize, visit: &mut impl FnMut(&str, Shape)) -> usize {
+/// Visits the runs from `start` up to the next gap, and returns the position after it.
+fn visit_foreign(text: &str, start: usize, visit: &mut impl FnMut(&str, TermShape)) -> usize {
     let mut run = start;
     let mut kind = Class::Gap;
     for (offset, c) in text[start..].char_indices() {
@@ -179,22 +183,23 @@ fn visit_foreign(text: &str, start: usize, visit: &mut impl FnMut(&str, Shape)) 
     text.len()
 }
 
-fn visit_run(run: &str, kind: Class, visit: &mut impl FnMut(&str, Shape)) {
+fn visit_run(run: &str, kind: Class, visit: &mut impl FnMut(&str, TermShape)) {
     match kind {
         Class::Gap => {}
-        Class::Word => visit(run, Shape::Word),
+        Class::Word => visit(run, TermShape::Word),
         Class::Dense => visit_dense(&fold(run), visit),
     }
 }
 
-/// Single letters find words of one, pairs say which letters follow each other.
-fn visit_dense(run: &str, visit: &mut impl FnMut(&str, Shape)) {
+/// Visits single letters, so that words of one letter match, and pairs of letters, which preserve the order of
+/// letters.
+fn visit_dense(run: &str, visit: &mut impl FnMut(&str, TermShape)) {
     let mut last = None;
     for (at, c) in run.char_indices() {
         let end = at + c.len_utf8();
-        visit(&run[at..end], Shape::Pair);
+        visit(&run[at..end], TermShape::Pair);
         if let Some(before) = last {
-            visit(&run[before..end], Shape::Pair);
+            visit(&run[before..end], TermShape::Pair);
         }
         last = Some(at);
     }

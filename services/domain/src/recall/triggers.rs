@@ -1,33 +1,34 @@
-//! Trigger phrases: one that a message says whole counts for itself, however much else the message says.
+//! Trigger phrases. A phrase that occurs whole in a message is a signal of its own, regardless of the other words.
 
 use super::hash::mix;
 use super::ordinary::rarity;
 use super::postings::GONE;
 
-/// The triggers of a catalogue's skills by their terms.
+/// The triggers of a catalogue's skills, indexed by the hash of their terms.
 #[derive(Debug, Default)]
 pub(super) struct Triggers {
-    /// Ascending.
+    /// Sorted triggers.
     known: Vec<Trigger>,
-    /// Terms of the longest one.
+    /// Number of terms of the longest trigger.
     longest: u8,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Trigger {
-    /// A hash of its terms in order.
+    /// Hash of the terms in order.
     key: u64,
     skill: u32,
     terms: u8,
 }
 
-/// Most triggers of a skill, and most terms of one; what authors write is far below.
+/// Maximum triggers of a skill. Authors write far fewer.
 const MOST: usize = 64;
+/// Maximum terms of a trigger. Authors write far fewer.
 const LONGEST: usize = 12;
 
 impl Triggers {
-    /// Keeps the triggers of skills that have moved, given the new place of each old one ([`GONE`] for none), and takes
-    /// those of others, each a list of terms, with the skill's place.
+    /// Returns the triggers of a new list of skills. `moved` maps old positions to new ones ([`GONE`] for removed and
+    /// changed skills). `read` has the positions of changed skills, each with its triggers as lists of terms.
     pub(super) fn update(&self, moved: &[u32], read: impl Iterator<Item = (u32, Vec<Vec<u32>>)>) -> Self {
         let kept = self.known.iter().map(|trigger| {
             let skill = moved.get(trigger.skill as usize).copied().unwrap_or(GONE);
@@ -48,11 +49,11 @@ impl Triggers {
         Self { known, longest }
     }
 
-    /// Calls `visit` with each skill of whose triggers a message says one, and how rare its words are together.
-    pub(super) fn visit_said(&self, said: &[u32], mut visit: impl FnMut(usize, f32)) {
-        for start in 0..said.len() {
+    /// Calls `visit` for each trigger in a message, with the position of its skill and the total rarity of its words.
+    pub(super) fn visit_matches(&self, term_keys: &[u32], mut visit: impl FnMut(usize, f32)) {
+        for start in 0..term_keys.len() {
             let (mut key, mut mass) = (0, 0.0);
-            for term in said.iter().skip(start).take(self.longest.into()) {
+            for term in term_keys.iter().skip(start).take(self.longest.into()) {
                 key = extend(key, *term);
                 mass += rarity(*term);
                 let first = self.known.partition_point(|known| known.key < key);
@@ -62,7 +63,7 @@ impl Triggers {
         }
     }
 
-    /// Bytes held.
+    /// Returns the memory use in bytes.
     pub(super) fn weight(&self) -> usize {
         self.known.capacity() * size_of::<Trigger>()
     }

@@ -1,21 +1,22 @@
-//! Real skills: every one is taken or refused with a reason, and comes out as it went in.
+//! Every real skill is accepted unchanged, or rejected with a reason.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 
 use knowhow_domain::{Limits, SkillDocument, SkillName};
 use ruzstd::decoding::StreamingDecoder;
 
+use crate::corpus_folder::CorpusFolder;
 use crate::serving;
 
 pub fn open(file: &str) -> Option<impl Read> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus")).join(file);
-    let Ok(file) = std::fs::File::open(&path) else {
-        eprintln!("skipped: no sample data at {}", path.display());
-        return None;
-    };
+    let file = std::fs::File::open(CorpusFolder::find().file(file)?).unwrap();
     Some(StreamingDecoder::new(BufReader::new(file)).unwrap())
+}
+
+/// Returns how many records the corpus has.
+pub fn expected_records() -> usize {
+    if CorpusFolder::find().is_sample { 98 } else { 11_725 }
 }
 
 #[derive(Default)]
@@ -46,7 +47,7 @@ impl Tally {
 }
 
 #[test]
-fn every_record_is_taken_or_refused() {
+fn every_record_is_accepted_unchanged_or_rejected() {
     let Some(file) = open("skills.jsonl.zst") else { return };
     let mut tally = Tally::default();
     for line in BufReader::new(file).lines() {
@@ -60,13 +61,15 @@ fn every_record_is_taken_or_refused() {
         }
     }
     println!("records: {} accepted, refused: {:#?}", tally.accepted, tally.refused);
-    assert_eq!(tally.total(), 11_725);
-    // A quarter of the wild names are titles or hold other characters; all else is as good as always taken.
+    let all = tally.total();
+    assert_eq!(all, expected_records());
+    // A quarter of the names in the wild are titles or contain other characters; almost all other skills are accepted.
     let names: usize = tally.refused.iter().filter(|(reason, _)| reason.starts_with("/name")).map(|(_, n)| n).sum();
-    assert!(tally.accepted > 8_700 && tally.accepted + names > 11_700, "{}", tally.accepted);
+    assert!(tally.accepted * 100 > all * 74 && (tally.accepted + names) * 500 >= all * 499, "{}", tally.accepted);
 }
 
-/// Serves a document under its own name, or a name of ours where it has none; says whether it is the stored text.
+/// Serves a document under the name in its frontmatter, or under `sample` if that name is invalid. Returns whether
+/// the served text equals the stored text, or `None` if the document is rejected.
 fn serve(raw: &str) -> Option<bool> {
     let document = SkillDocument::parse_named(raw, &Limits::default()).ok()?;
     let own = SkillName::parse(document.name_in_frontmatter());
@@ -96,11 +99,15 @@ fn every_document_can_be_served() {
         }
     }
     println!("served as stored: {counts:?}");
-    assert!(counts[&("folder", Some(true))] >= 290 && counts[&("record", Some(true))] > 8_700, "{counts:?}");
+    let share = |kind: &str| {
+        let all: usize = counts.iter().filter(|((of, _), _)| *of == kind).map(|(_, count)| count).sum();
+        counts.get(&(kind, Some(true))).copied().unwrap_or_default() * 100 / all
+    };
+    assert!(share("folder") >= 96 && share("record") >= 74, "{counts:?}");
 }
 
 #[test]
-fn every_sample_folder_survives() {
+fn every_sample_folder_keeps_its_content_and_fields() {
     let Some(file) = open("sample-skills.tar.zst") else { return };
     let mut tally = Tally::default();
     let mut fixed = 0;
@@ -123,5 +130,9 @@ fn every_sample_folder_survives() {
         assert_eq!(again.fields().tags, doc.fields().tags);
     }
     println!("samples: {} accepted, {fixed} could be fixed, refused: {:#?}", tally.accepted, tally.refused);
-    assert!(tally.total() >= 300 && tally.accepted * 10 > tally.total() * 9, "{:?}", tally.refused);
+    assert!(
+        tally.total() >= expected_records().min(300) && tally.accepted * 10 > tally.total() * 9,
+        "{:?}",
+        tally.refused
+    );
 }

@@ -1,4 +1,4 @@
-//! Edits of single fields: what was asked changes, all other bytes stay.
+//! Editing a field changes that field and no other byte.
 
 use knowhow_domain::{FieldEdits, Fields, Limits, Role, SkillDocument, SkillName};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn wild() -> String {
 }
 
 #[test]
-fn no_edit_and_equal_values_change_no_byte() {
+fn an_edit_to_the_same_values_changes_no_byte() {
     for ending in ["\n", "\r\n", "\r"] {
         let raw = wild().replace('\n', ending);
         assert_eq!(edit(&raw, &FieldEdits::default()), raw);
@@ -39,7 +39,7 @@ fn no_edit_and_equal_values_change_no_byte() {
 }
 
 #[test]
-fn a_field_is_edited_where_it_stands() {
+fn an_edited_field_keeps_its_place_and_line_endings() {
     for ending in ["\n", "\r\n", "\r"] {
         let raw = wild().replace('\n', ending);
         let expect = |from: &str, to: &str| raw.replace(&from.replace('\n', ending), &to.replace('\n', ending));
@@ -67,7 +67,7 @@ fn a_field_is_edited_where_it_stands() {
 }
 
 #[test]
-fn new_fields_go_to_metadata_and_standard_ones_to_the_top() {
+fn new_standard_fields_go_to_the_top_and_others_to_metadata() {
     let raw = "---\r\nname: a\r\ndescription: d # c\r\n---\r\nBody";
     let edits = FieldEdits {
         summary: Some(Some("Short".into())),
@@ -92,7 +92,7 @@ fn new_fields_go_to_metadata_and_standard_ones_to_the_top() {
 }
 
 #[test]
-fn unusual_yaml_still_comes_out_right() {
+fn fields_in_unusual_yaml_can_be_edited() {
     let edits = FieldEdits {
         description: Some("new".into()),
         tags: Some(vec!["t".into()]),
@@ -134,7 +134,7 @@ fn unusual_yaml_still_comes_out_right() {
 }
 
 #[test]
-fn strict_moves_the_unknown_under_metadata() {
+fn strict_moves_unknown_fields_under_metadata() {
     let name = SkillName::parse("team/plan-meeting").unwrap();
     let strict = parse(&wild()).strict(&name).unwrap();
     let expected = "---\nname: plan-meeting\ndescription: Old words\nmetadata:\n  author: Me\n  odd: x\n  version: 1.10\n  tags:\n    - one\n    \
@@ -161,6 +161,7 @@ fn without<T: Default>(fields: &Fields, take: impl Fn(&mut Fields) -> &mut T) ->
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
+    /// Asserts that an edit changes only the edited fields.
     #[test]
     fn only_what_was_asked_changes(description in hostile_text(), tags in prop::collection::vec("[a-z:#' -]{0,5}[a-z]", 0..5), ending in 0..3usize, at_top in any::<bool>()) {
         prop_assume!(!description.trim().is_empty());

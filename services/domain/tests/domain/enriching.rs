@@ -1,10 +1,11 @@
-//! What is added to a frontmatter that lacks it: all that was there stays, or the addition is refused.
+//! Fields are added to a frontmatter without changing its existing text. If that is impossible, the addition is
+//! rejected.
 
 use std::io::{BufRead, BufReader, Read};
 
 use knowhow_domain::{FieldEdits, Limits, SkillDocument};
 
-use crate::corpus::open;
+use crate::corpus::{expected_records, open};
 
 fn list(items: &[&str]) -> Option<Vec<String>> {
     Some(items.iter().map(|item| (*item).to_owned()).collect())
@@ -30,7 +31,7 @@ fn add(raw: &str, edits: &FieldEdits) -> Option<String> {
     Some(made.raw().to_owned())
 }
 
-/// What is left of a text without the lines that are not in another one.
+/// Returns `made` without the lines that `raw` does not have.
 fn without_added(made: &str, raw: &str) -> String {
     let mut rest = raw.split_inclusive('\n').peekable();
     let kept = made.split_inclusive('\n').filter(|line| rest.next_if(|known| known == line).is_some());
@@ -38,7 +39,7 @@ fn without_added(made: &str, raw: &str) -> String {
 }
 
 #[test]
-fn comments_and_notation_stay() {
+fn an_addition_keeps_comments_and_notation() {
     for ending in ["\n", "\r\n"] {
         for (raw, made) in [
             (
@@ -50,7 +51,7 @@ fn comments_and_notation_stay() {
                 "---\nname: deploy\ndescription: Deploys. Ships it.\n# about metadata\nmetadata:\n    author: Me # myself\n    odd: {a: [b]}\n    tags:\n      - ops\n      - \"#1\"\n    triggers:\n      - ship it\n      - \"go: live\"\n      - \"yes\"\n---\nDo it.\n",
             ),
             (
-                // What cannot be added below is added at the top.
+                // If lists cannot be added to `metadata`, they are added at the top.
                 "---\nname: deploy\ndescription: Deploys.\nmetadata: {author: Me}\n---\nDo it.\n",
                 "---\nname: deploy\ndescription: Deploys. Ships it.\nmetadata: {author: Me}\ntags:\n  - ops\n  - \"#1\"\ntriggers:\n  - ship it\n  - \"go: live\"\n  - \"yes\"\n---\nDo it.\n",
             ),
@@ -63,7 +64,7 @@ fn comments_and_notation_stay() {
 }
 
 #[test]
-fn what_cannot_be_added_without_losing_something_is_refused() {
+fn an_addition_that_would_lose_text_is_rejected() {
     for frontmatter in [
         "{name: deploy, description: Deploys.}",
         "name: deploy\ndescription: Deploys.\ntriggers: []",
@@ -77,7 +78,7 @@ fn what_cannot_be_added_without_losing_something_is_refused() {
     }
 }
 
-/// How many documents took an addition, and how many refused it.
+/// Numbers of accepted and of rejected additions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     added: usize,
@@ -102,7 +103,7 @@ fn tally(raw: &str, tally: &mut Tally) {
     let longer = described(&format!("{} More: words", fields.description.chars().take(900).collect::<String>().trim()));
     match add(raw, &longer) {
         Some(made) => {
-            // Nothing but the lines of the description is another.
+            // Only the lines of the description have changed.
             let (now, before): (Vec<&str>, Vec<&str>) =
                 (made.split_inclusive('\n').collect(), raw.split_inclusive('\n').collect());
             let start = now.iter().zip(&before).take_while(|(a, b)| a == b).count();
@@ -119,7 +120,7 @@ fn tally(raw: &str, tally: &mut Tally) {
 }
 
 #[test]
-fn every_skill_of_the_corpus_keeps_its_bytes_or_refuses() {
+fn additions_keep_the_bytes_of_corpus_skills_or_are_rejected() {
     let (Some(records), Some(folders)) = (open("skills.jsonl.zst"), open("sample-skills.tar.zst")) else { return };
     let (mut of_records, mut of_folders, mut count) = (Tally::default(), Tally::default(), 0);
     for line in BufReader::new(records).lines() {
@@ -138,8 +139,10 @@ fn every_skill_of_the_corpus_keeps_its_bytes_or_refuses() {
         }
     }
     println!("additions to {count} records: {of_records:?}, to folders: {of_folders:?}");
-    assert_eq!(count, 11_725);
-    assert!(of_records.added > 23_000 && of_folders.added > 500, "{of_records:?} {of_folders:?}");
+    assert_eq!(count, expected_records());
+    // Two additions to each record.
+    assert!(of_records.added * 50 > count * 98, "{of_records:?}");
+    assert!(of_folders.added > expected_records().min(300) * 5 / 3, "{of_folders:?}");
     assert!(
         of_records.refused * 100 < of_records.added && of_folders.refused * 20 < of_folders.added,
         "{of_folders:?}"

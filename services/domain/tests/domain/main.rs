@@ -1,9 +1,11 @@
-//! Integration tests of the ground floor: documents, patches, and real skills.
+//! Integration tests of the domain crate: documents, patches, and real skills.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod composing;
 mod corpus;
+#[path = "../../../testing/src/corpus.rs"]
+mod corpus_folder;
 mod editing;
 mod enriching;
 mod graph;

@@ -1,4 +1,4 @@
-//! Reading SKILL.md: what is taken, what is refused, and with which words.
+//! Parsing of SKILL.md: which texts are accepted, and the messages for rejected texts.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn refusal(raw: &str) -> String {
 }
 
 #[test]
-fn each_defect_has_its_own_sentence() {
+fn each_defect_has_its_own_message() {
     let long = format!("---\nname: a\ndescription: {}\n---\nx", "é".repeat(1025));
     let compatibility = format!("---\nname: a\ndescription: d\ncompatibility: {}\n---\nx", "c".repeat(501));
     let cases = [
@@ -38,9 +38,9 @@ fn each_defect_has_its_own_sentence() {
         ("---\nname: a\ndescription: ' '\n---\nx", "/description: the description is empty"),
         (&long, "has 1025"),
         (&compatibility, "/compatibility: compatibility must have at most 500 characters, has 501"),
-        ("---\nname: a\ndescription: d\n---\n", "nothing follows the frontmatter"),
-        ("---\nname: a\ndescription: d\n---", "nothing follows the frontmatter"),
-        ("---\nname: a\ndescription: d\n---\n \t\r\n", "nothing follows the frontmatter"),
+        ("---\nname: a\ndescription: d\n---\n", "there is no text after the frontmatter"),
+        ("---\nname: a\ndescription: d\n---", "there is no text after the frontmatter"),
+        ("---\nname: a\ndescription: d\n---\n \t\r\n", "there is no text after the frontmatter"),
         ("---\nname: a\ndescription: d\n---\na\0b", "NUL"),
         ("---\nname: a\nname: b\ndescription: d\n---\nx", "key 'name' twice"),
         ("---\nname: a\ndescription: d\nm:\n  x: 1\n  x: 2\n---\nx", "key 'x' twice"),
@@ -54,9 +54,9 @@ fn each_defect_has_its_own_sentence() {
 }
 
 #[test]
-fn sizes_are_too_large_not_invalid() {
+fn a_text_over_a_limit_is_too_large_and_not_invalid() {
     let head = "---\nname: a\ndescription: d\n---\n\n";
-    let limits = Limits { body_bytes: 10, ..Limits::default() };
+    let limits = Limits { body_bytes: 10 };
     assert!(SkillDocument::parse(&format!("{head}0123456789"), &limits).is_ok());
     let error = SkillDocument::parse(&format!("{head}0123456789a"), &limits).unwrap_err();
     assert_eq!((error.code(), error.to_string().contains("body")), ("too-large", true));
@@ -65,7 +65,7 @@ fn sizes_are_too_large_not_invalid() {
 }
 
 #[test]
-fn a_colon_in_a_plain_value_is_shown_with_its_cure() {
+fn the_message_for_an_unquoted_colon_suggests_quotes() {
     let raw = "---\nname: a\ndescription: Use when: x\n---\nbody";
     let detail = refusal(raw);
     assert!(detail.contains("line 3 is not valid YAML: `description: Use when: x`"), "{detail}");
@@ -76,7 +76,7 @@ fn a_colon_in_a_plain_value_is_shown_with_its_cure() {
 }
 
 #[test]
-fn common_invalid_values_are_quoted_and_nothing_else() {
+fn fix_quotes_common_invalid_values_and_changes_nothing_else() {
     for value in [
         "Use when: x",
         "@mention first",
@@ -103,7 +103,51 @@ fn common_invalid_values_are_quoted_and_nothing_else() {
 }
 
 #[test]
-fn nothing_to_fix_is_none() {
+fn fix_joins_and_quotes_values_of_several_lines() {
+    let raw = "---\nname: a\ndescription:\n  Asks about a plan until it is clear.\n  Use with the skill: grill first\nlicense: MIT\n---\nx";
+    let fixed = SkillDocument::fix(raw).unwrap();
+    let fields = parse(&fixed).unwrap().fields().clone();
+    assert_eq!(fields.description, "Asks about a plan until it is clear. Use with the skill: grill first");
+    assert_eq!(fields.attributes.license.as_deref(), Some("MIT"));
+    let error = parse(raw).unwrap_err().to_string();
+    assert!(error.contains("Join the lines"), "{error}");
+    let first = SkillDocument::fix("---\nname: a\ndescription: Use when: x\n\n  and then: \"y\"\n---\nx").unwrap();
+    assert_eq!(parse(&first).unwrap().fields().description, "Use when: x and then: \"y\"");
+    // A value in another YAML notation is not changed.
+    for value in [": >\n  a: b\n c", ":\n  key: a: b", ": [a,\n  b: c: d"] {
+        assert_eq!(SkillDocument::fix(&format!("---\nname: a\ndescription: d\nother{value}\n---\nx")), None, "{value}");
+    }
+}
+
+#[test]
+fn fix_indents_json_without_indentation() {
+    let json = "{\n\"openclaw\":\n{\n\t// tools\n\t\"requires\": { \"bins\": [\"a}b\", \"c\",], },\n},\n}";
+    let raw = format!("---\nname: a\ndescription: d\nmetadata:\n{json}\nlicense: MIT\n---\nx");
+    let fixed = SkillDocument::fix(&raw).unwrap();
+    let fields = parse(&fixed).unwrap().fields().clone();
+    assert_eq!(fields.attributes.metadata["openclaw"]["requires"]["bins"], serde_json::json!(["a}b", "c"]));
+    assert_eq!(fields.attributes.license.as_deref(), Some("MIT"));
+    let open = format!("---\nname: a\ndescription: d\nmetadata:\n{}\n---\nx", &json[..json.len() - 1]);
+    assert_eq!(SkillDocument::fix(&open), None);
+}
+
+#[test]
+fn every_spelling_of_true_disables_model_invocation() {
+    let read = |value: &str| parse(&format!("---\nname: a\ndescription: d\ndisable-model-invocation: {value}\n---\nx"));
+    for value in ["true", "True", "\"true\"", "yes", "YES", "on", "On", "1", "'1'"] {
+        assert!(read(value).unwrap().fields().reserved, "{value}");
+    }
+    for value in ["false", "FALSE", "no", "off", "0", "", "null", "~"] {
+        assert!(!read(value).unwrap().fields().reserved, "{value}");
+    }
+    for value in ["y", "maybe", "2", "[true]", "{a: b}", "enabled", "truee"] {
+        let error = read(value).unwrap_err().to_string();
+        assert!(error.contains("must be true or false"), "{value}: {error}");
+    }
+}
+
+#[test]
+fn fix_returns_none_if_there_is_nothing_to_fix() {
     for raw in [
         "---\nname: a\ndescription: d # c\n---\nx",
         "no frontmatter: here: x",
@@ -115,7 +159,7 @@ fn nothing_to_fix_is_none() {
 }
 
 #[test]
-fn every_way_of_writing_is_kept_and_understood() {
+fn every_notation_is_understood_and_kept_byte_for_byte() {
     let lf = "\u{feff}---\n# who am I\nname: plan-meeting\ndescription: >-\n  Plans\n  meetings. # no comment\n\
               version: 1.10\nflag: yes\nmetadata:\n  version: 1.10\n  count: 3\n  ok: true\n  on: off\n  x: ~\n---  \n\n# Body\n\ntext\n";
     for ending in ["\n", "\r\n", "\r"] {
@@ -134,7 +178,7 @@ fn every_way_of_writing_is_kept_and_understood() {
 }
 
 #[test]
-fn one_blank_line_separates_and_no_more() {
+fn one_blank_line_after_the_frontmatter_is_not_content() {
     for (rest, content) in
         [("\nx", "x"), ("\n\nx", "x"), ("\n\n\nx", "\nx"), ("\n \nx", " \nx"), ("\r\n\r\n\r\nx", "\r\nx")]
     {
@@ -145,7 +189,7 @@ fn one_blank_line_separates_and_no_more() {
 }
 
 #[test]
-fn fields_come_from_the_top_or_from_metadata() {
+fn fields_are_read_from_the_top_level_or_from_metadata() {
     let raw = "---\nname: a\ndescription: d\ntags: [x, y]\ntriggers: one, two\nrole: utility\nallowed-tools:\n  - Read\n  - Bash\n\
                metadata:\n  tags: [z]\n  see_also:\n    - mcp/guide\n  author: me\n  summary: short\n  category: c\n---\nx";
     let fields = parse(raw).unwrap().fields().clone();
@@ -163,7 +207,7 @@ fn fields_come_from_the_top_or_from_metadata() {
 }
 
 #[test]
-fn anchors_work_within_a_budget() {
+fn aliases_are_expanded_only_up_to_a_limit() {
     let doc = parse("---\nname: a\ndescription: &d words\nsummary: *d\n---\nx").unwrap();
     assert_eq!(doc.fields().summary.as_deref(), Some("words"));
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");

@@ -1,8 +1,9 @@
-//! What hosts are served: the stored text where they can take it, else as little changed as can be.
+//! Texts that are served to hosts: the stored text if hosts can parse it, otherwise a text with as few changes as
+//! possible.
 
 use std::borrow::Cow;
 
-use knowhow_domain::{Limits, Served, SkillDocument, SkillName};
+use knowhow_domain::{Limits, ServedDocument, SkillDocument, SkillName};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,11 +17,11 @@ fn document(raw: &str) -> SkillDocument {
     SkillDocument::parse_named(raw, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{raw}"))
 }
 
-fn is_borrowed(served: &Served<'_>) -> bool {
+fn is_borrowed(served: &ServedDocument<'_>) -> bool {
     matches!(served.text, Cow::Borrowed(_))
 }
 
-/// Checks what holds for every document, and gives the text that is served.
+/// Asserts the properties that hold for every served document, and returns the served text.
 pub(crate) fn check(document: &SkillDocument, name: &SkillName) -> String {
     let served = document.served(name);
     let text = served.text.to_string();
@@ -44,7 +45,7 @@ fn served(raw: &str) -> String {
 }
 
 #[test]
-fn what_hosts_can_take_stays() {
+fn a_text_that_hosts_can_parse_is_served_unchanged() {
     for raw in [
         "---\nname: email\ndescription: d\n---\nbody",
         "---\r\nname: email\r\ndescription: d\r\n---\r\n\r\nbody\r\n",
@@ -59,7 +60,7 @@ fn what_hosts_can_take_stays() {
 }
 
 #[test]
-fn only_what_is_wrong_is_changed() {
+fn only_the_invalid_parts_are_changed() {
     for (raw, expected) in [
         (
             "---\n# c\nname: My Email # c\nx: [1] # c\ndescription: d\n--- \n\nbody",
@@ -90,14 +91,14 @@ fn only_what_is_wrong_is_changed() {
 }
 
 #[test]
-fn a_description_that_is_too_long_for_hosts_loses_its_last_line_break() {
+fn a_description_over_the_hosts_limit_loses_its_last_line_break() {
     let raw = format!("---\nname: email # c\ndescription: |\n  {}\n---\nbody", "d".repeat(1024));
     let expected = format!("---\nname: email # c\ndescription: {}\n---\nbody", "d".repeat(1024));
     assert_eq!(served(&raw), expected);
 }
 
 #[test]
-fn what_hosts_would_read_in_their_own_ways_is_printed_anew() {
+fn frontmatter_that_hosts_would_read_differently_is_rewritten() {
     for (raw, expected) in [
         (
             "---\nname: email # c\ndescription: d\nx: !!int '3'\n---\n\nbody",
@@ -120,7 +121,7 @@ fn what_hosts_would_read_in_their_own_ways_is_printed_anew() {
 }
 
 #[test]
-fn the_frontmatter_is_what_hosts_read() {
+fn the_served_frontmatter_has_the_values_that_hosts_read() {
     let raw = "---\nname: Email\ndescription: >\n  Use when: x\nversion: 1.10\ndate: 2024-01-01\nold: ~\non: yes\n\
                deep: &d {n: 010, s: '010', l: [True, 1e3]}\nsame: *d\n---\nbody";
     let expected = json!({
@@ -133,7 +134,7 @@ fn the_frontmatter_is_what_hosts_read() {
 }
 
 #[test]
-fn a_numeric_name_is_a_text() {
+fn a_numeric_name_is_served_in_quotes() {
     let raw = "---\nname: 365 # c\ndescription: d\n---\nbody";
     let name = SkillName::parse("office/365").unwrap();
     assert_eq!(check(&document(raw), &name), "---\nname: \"365\" # c\ndescription: d\n---\nbody");

@@ -1,16 +1,17 @@
-//! Skills that do no harm: how many are held up.
+//! Share of harmless skills for which the scanner raises a false alarm.
 
-use knowhow_domain::scanner::{Scan, Verdict, scan};
+use knowhow_domain::review::scanner::{Scan, Verdict, scan};
 use serde::Deserialize;
 
 use crate::corpus::{self, Sample};
+use crate::corpus_folder::CorpusFolder;
 use crate::golden;
 use crate::sets::{as_document, rules_of};
 
 const BENIGN: usize = 1_500;
 const SECURITY: usize = 400;
 
-/// How many of a set are held up.
+/// Number of false alarms in a set of harmless skills.
 #[derive(Default)]
 pub struct Rates {
     pub all: usize,
@@ -46,7 +47,7 @@ struct Templates {
     texts: Vec<String>,
 }
 
-/// Authored texts about security, each with each of a few topics.
+/// Returns texts about security that were written for this test, each with several topics.
 fn authored() -> Vec<(String, String)> {
     let templates: Templates = toml::from_str(include_str!("sets/security.toml")).unwrap();
     let fill = |text: &str, topic: &str| as_document(&text.replace("{topic}", topic));
@@ -79,7 +80,7 @@ fn scan_all(samples: &[(String, String)]) -> (Rates, Vec<String>) {
     (rates, lines)
 }
 
-/// With SHOW_FINDINGS: what was found, to tune rules by.
+/// Prints the findings if the environment variable `SHOW_FINDINGS` is set. They help to tune the rules.
 fn show_findings(id: &str, text: &str, scan: &Scan) {
     if std::env::var_os("SHOW_FINDINGS").is_none() {
         return;
@@ -96,22 +97,28 @@ fn pairs(samples: impl Iterator<Item = Sample>, count: usize) -> Vec<(String, St
 }
 
 #[test]
-fn benign_skills_are_left_alone() {
+fn benign_skills_rarely_raise_a_false_alarm() {
     let Some(all) = corpus::all("benign") else { return };
     let (rates, lines) = scan_all(&pairs(all.into_iter(), BENIGN));
     rates.show("benign");
     assert!(rates.percent(rates.quarantined) <= 1.0 && rates.percent(rates.reviewed) <= 6.0);
-    golden::check("benign", &lines);
+    if !CorpusFolder::find().is_sample {
+        golden::check("benign", &lines);
+    }
 }
 
 #[test]
-fn skills_about_security_are_mostly_left_alone() {
+fn skills_about_security_rarely_raise_a_false_alarm() {
     let Some(all) = corpus::all("security") else { return };
     let authored = authored();
+    let is_sample = CorpusFolder::find().is_sample;
     let real = pairs(all.into_iter().filter(|sample| sample.is_about_security), SECURITY - authored.len());
     let (rates, lines) = scan_all(&[real, authored].concat());
     rates.show("security topics");
-    assert_eq!(rates.all, SECURITY);
-    assert!(rates.percent(rates.quarantined) <= 3.0 && rates.percent(rates.reviewed) <= 20.0);
-    golden::check("security", &lines);
+    // The sample has too few skills of this kind for a rate.
+    if !is_sample {
+        assert!(rates.percent(rates.quarantined) <= 3.0 && rates.percent(rates.reviewed) <= 20.0);
+        assert_eq!(rates.all, SECURITY);
+        golden::check("security", &lines);
+    }
 }

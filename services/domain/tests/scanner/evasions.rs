@@ -1,6 +1,6 @@
-//! Attacks that are caught as they stand, written so that a search does not see them; and attacks that no search can see.
+//! Attacks in disguise, and attacks that pattern matching cannot detect.
 
-use knowhow_domain::scanner::scan;
+use knowhow_domain::review::scanner::scan;
 use serde::Deserialize;
 
 use crate::golden;
@@ -16,9 +16,9 @@ struct Attacks {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Evasion {
-    /// How it is disguised.
+    /// Kind of disguise.
     how: String,
-    /// The same attack in the open, which must be caught.
+    /// The attack without a disguise, which the scanner must detect.
     plain: String,
     text: String,
 }
@@ -28,7 +28,7 @@ fn attacks() -> Attacks {
 }
 
 #[test]
-fn disguised_attacks_are_caught() {
+fn most_disguised_attacks_are_caught() {
     let evasions = attacks().evasions;
     let mut lines = Vec::new();
     let mut caught = 0;
@@ -44,7 +44,8 @@ fn disguised_attacks_are_caught() {
     golden::check("evasions", &lines);
 }
 
-/// No bar: what such a text asks for is what skills ask for. Taint and a person's review carry it.
+/// Prints how many attacks are detected. No minimum is required, because such texts ask for the same actions as
+/// ordinary skills. Taint and human review cover them.
 #[test]
 fn attacks_that_fit_the_task_are_counted() {
     let contextual = attacks().contextual;

@@ -1,8 +1,9 @@
-//! Verdicts as they were when somebody last looked at them.
+//! Comparison of verdicts with the recorded verdicts.
 
 use std::path::PathBuf;
 
-/// Compares with the recorded lines, or records them where `UPDATE_GOLDEN` is set.
+/// Asserts that the lines equal the recorded lines. Records them instead if the environment variable `UPDATE_GOLDEN`
+/// is set.
 pub fn check(name: &str, lines: &[String]) {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scanner/golden")).join(format!("{name}.txt"));
     let now = lines.join("\n") + "\n";

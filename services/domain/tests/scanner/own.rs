@@ -1,13 +1,13 @@
-//! Attacks and their benign twins, for every rule.
+//! Attacks, and similar harmless texts (twins), for every rule.
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::scanner::rules;
+use knowhow_domain::review::scanner::rules;
 
 use crate::golden;
 use crate::sets::{self, Example, is_caught, rules_of};
 
-/// Right and wrong answers.
+/// Numbers of detected and missed attacks, and of wrongly and rightly judged twins.
 #[derive(Default, Clone, Copy)]
 struct Tally {
     caught: usize,
@@ -36,7 +36,8 @@ impl Tally {
     }
 }
 
-/// An attack counts as caught where somebody is asked and its own rule is among the reasons.
+/// Scans one half of the examples. An attack counts as detected if the verdict requires a review and the example's
+/// own rule is among the findings.
 fn tally(held: bool) -> Tally {
     let mut tally = Tally::default();
     for (rule, examples) in sets::own() {
@@ -64,7 +65,8 @@ fn tally(held: bool) -> Tally {
     tally
 }
 
-/// What is wrong in the half that rules are tuned on. The other half is not shown: it would not be held apart then.
+/// Prints an error of the tuning half. Errors of the held-out half are not printed, so that the rules cannot be tuned
+/// on it.
 fn show(rule: &str, what: &str, example: &Example) {
     if !example.is_held() {
         println!("  {rule}: {what}: {}", example.text());
@@ -72,7 +74,7 @@ fn show(rule: &str, what: &str, example: &Example) {
 }
 
 #[test]
-fn attacks_are_told_from_their_twins() {
+fn attacks_are_distinguished_from_their_twins() {
     let tuned = tally(false);
     let held = tally(true);
     tuned.show("tuned half");
@@ -83,7 +85,7 @@ fn attacks_are_told_from_their_twins() {
 #[test]
 fn every_rule_has_attacks_and_twins() {
     let own = sets::own();
-    // Those are tried beside the scanner: their examples are long.
+    // The tests next to the scanner cover these rules, because their examples are long.
     let by_size = ["long-encoded-text", "too-much-work"];
     for (rule, _) in rules().into_iter().filter(|(rule, _)| !by_size.contains(rule)) {
         let examples = own.get(rule).unwrap_or_else(|| panic!("no examples of {rule}"));
@@ -94,7 +96,7 @@ fn every_rule_has_attacks_and_twins() {
 }
 
 #[test]
-fn verdicts_are_as_recorded() {
+fn verdicts_equal_the_recorded_ones() {
     let mut lines = BTreeMap::new();
     for (rule, examples) in sets::own() {
         for (kind, set) in [("attack", &examples.positives), ("twin", &examples.twins)] {

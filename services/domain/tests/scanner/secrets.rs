@@ -1,6 +1,6 @@
-//! Secrets in public skills: nearly all that look like one are placeholders.
+//! Secrets in public skills. Almost all texts that look like secrets are placeholders.
 
-use knowhow_domain::scanner::{Category, Resource, Scan, Verdict, scan};
+use knowhow_domain::review::scanner::{Category, Scan, ScannedResource, Verdict, scan};
 use serde::Deserialize;
 
 use crate::corpus;
@@ -10,7 +10,7 @@ fn has_secret(scan: &Scan) -> bool {
     scan.findings.iter().any(|finding| finding.category == Category::Secret && finding.verdict > Verdict::Ok)
 }
 
-/// How many of the first skills have a finding.
+/// Returns the number of skills with a secret among the first `skills` skills, and the number of scanned skills.
 fn count(skills: usize) -> Option<(usize, usize)> {
     let samples = corpus::all("secrets")?;
     let samples: Vec<_> = samples.into_iter().take(skills).collect();
@@ -23,7 +23,7 @@ fn count(skills: usize) -> Option<(usize, usize)> {
     Some((found, samples.len()))
 }
 
-/// With SHOW_FINDINGS: the lines, to tune patterns by.
+/// Prints the findings if the environment variable `SHOW_FINDINGS` is set. They help to tune the patterns.
 fn show(document: &str, scan: &Scan) {
     if std::env::var_os("SHOW_FINDINGS").is_some() {
         for finding in scan.findings.iter().filter(|finding| finding.category == Category::Secret) {
@@ -36,7 +36,7 @@ fn show(document: &str, scan: &Scan) {
 }
 
 #[test]
-fn public_skills_have_hardly_any_secrets() {
+fn hardly_any_of_a_thousand_public_skills_has_a_secret() {
     let Some((found, all)) = count(1_000) else { return };
     println!("secrets: {found} of {all} public skills");
     assert!(found * 200 <= all);
@@ -44,7 +44,7 @@ fn public_skills_have_hardly_any_secrets() {
 
 #[test]
 #[ignore = "reads all public skills: make bench-scan"]
-fn all_public_skills_have_hardly_any_secrets() {
+fn hardly_any_public_skill_has_a_secret() {
     let Some((found, all)) = count(usize::MAX) else { return };
     println!("secrets: {found} of {all} public skills ({:.2} %)", 100.0 * found as f64 / all as f64);
     assert!(found * 200 <= all);
@@ -58,7 +58,7 @@ struct Examples {
     variants: Vec<Variant>,
 }
 
-/// A secret in another form.
+/// A secret in disguise.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Variant {
@@ -70,7 +70,7 @@ fn examples() -> Examples {
     toml::from_str(&include_str!("sets/secrets.toml").replace("{+}", "")).unwrap()
 }
 
-/// Whether a person must see a text: what looks like a secret waits whoever has written it.
+/// Returns whether the text must wait for a review because of a secret. The author of the text makes no difference.
 fn waits(text: &str) -> bool {
     let scan = scan(&as_document(text), &[]);
     has_secret(&scan) && scan.verdict >= Verdict::Quarantine
@@ -83,14 +83,14 @@ fn secrets_of_every_kind_are_found() {
 }
 
 #[test]
-fn placeholders_are_left_alone() {
+fn placeholders_are_not_reported_as_secrets() {
     let wrong: Vec<_> =
         examples().twins.into_iter().filter(|text| has_secret(&scan(&as_document(text), &[]))).collect();
     assert!(wrong.is_empty(), "{} are taken for secrets: {wrong:#?}", wrong.len());
 }
 
 #[test]
-fn secrets_in_other_forms_are_found() {
+fn disguised_secrets_are_found() {
     let variants = examples().variants;
     let missed: Vec<_> = variants.iter().filter(|variant| !waits(&variant.text)).collect();
     println!("variants: {} of {} found", variants.len() - missed.len(), variants.len());
@@ -114,14 +114,14 @@ fn a_secret_is_found_in_each_part_of_a_skill() {
         assert!(has_secret(&scan(&document(&fields, body), &[])), "{fields}{body}");
     }
     for path in ["scripts/run.sh", "references/a.md", "assets/config.json", "x.env"] {
-        let file = Resource { path, bytes: secret.as_bytes() };
+        let file = ScannedResource { path, bytes: secret.as_bytes() };
         assert!(has_secret(&scan(&document("", "Body."), &[file])), "{path}");
     }
 }
 
-/// What is stored, answered and logged of a finding names no part of the secret.
+/// Findings are stored, served and logged, so they must not contain any part of the secret.
 #[test]
-fn findings_do_not_hold_the_secret() {
+fn findings_do_not_contain_the_secret() {
     for text in examples().positives {
         let scan = scan(&as_document(&text), &[]);
         let told = format!("{}{:?}", serde_json::to_string(&scan.findings).unwrap(), scan.advice());

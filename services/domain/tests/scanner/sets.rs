@@ -1,12 +1,12 @@
-//! The sets beside these tests, and how they are halved.
+//! Reads the sets of examples in this folder, and divides them into a tuning half and a held-out half.
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::scanner::{Resource, Scan, Verdict, scan};
+use knowhow_domain::review::scanner::{Scan, ScannedResource, Verdict, scan};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Attacks that a rule must find, and texts that look like them and are none.
+/// Attacks that a rule must find, and similar harmless texts (twins).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Examples {
@@ -14,7 +14,7 @@ pub struct Examples {
     pub twins: Vec<Example>,
 }
 
-/// A body, or a body with files.
+/// The body of a skill, or a body and one file.
 #[derive(Deserialize, Clone)]
 #[serde(untagged)]
 pub enum Example {
@@ -22,7 +22,7 @@ pub enum Example {
     WithFile { body: String, path: String, hex: String },
 }
 
-/// By the rule's id.
+/// Returns the examples by rule id.
 pub fn own() -> BTreeMap<String, Examples> {
     let mut all: BTreeMap<String, Examples> = BTreeMap::new();
     for text in [include_str!("sets/words.toml"), include_str!("sets/commands.toml"), include_str!("sets/texts.toml")] {
@@ -31,7 +31,7 @@ pub fn own() -> BTreeMap<String, Examples> {
     all
 }
 
-/// Which half an example belongs to: rules are tuned on one, the other is held apart.
+/// Returns whether an example belongs to the held-out half. The rules were tuned on the other half.
 pub fn is_held(text: &str) -> bool {
     Sha256::digest(format!("knowhow scanner, held half: {text}"))[0].is_multiple_of(2)
 }
@@ -55,13 +55,13 @@ impl Example {
             Self::Body(_) => scan(&as_document(&self.text()), &[]),
             Self::WithFile { path, hex, .. } => {
                 let bytes = hex::decode(hex).unwrap();
-                scan(&as_document(&self.text()), &[Resource { path, bytes: &bytes }])
+                scan(&as_document(&self.text()), &[ScannedResource { path, bytes: &bytes }])
             }
         }
     }
 }
 
-/// A body as a SKILL.md; one that begins with a frontmatter is one already.
+/// Returns a SKILL.md with this body. Returns a text that begins with a frontmatter unchanged.
 pub fn as_document(body: &str) -> String {
     if body.starts_with("---\n") {
         return body.to_owned();
@@ -69,12 +69,12 @@ pub fn as_document(body: &str) -> String {
     format!("---\nname: sample\ndescription: Helps with a task of every day.\n---\n# Sample\n\n{body}\n")
 }
 
-/// Whether somebody is asked.
+/// Returns whether the verdict requires a review.
 pub fn is_caught(scan: &Scan) -> bool {
     scan.verdict >= Verdict::Review
 }
 
-/// The rules that matter of a scan.
+/// Returns the rules of the findings, without findings that are only informational.
 pub fn rules_of(scan: &Scan) -> String {
     let mut rules: Vec<&str> =
         scan.findings.iter().filter(|f| f.verdict > Verdict::Ok).map(|f| f.rule.as_str()).collect();

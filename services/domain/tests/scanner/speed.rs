@@ -1,17 +1,18 @@
-//! How long reading takes. Measured by `make bench-scan` alone, in the optimised build; that the work is in proportion to
-//! the text is tested by counting it, beside the scanner.
+//! Duration of a scan. `make bench-scan` measures it in an optimised build. A unit test counts the work of a scan, and
+//! shows that it is linear in the length of the text.
 
 use std::fs::read_to_string;
 
-use knowhow_domain::scanner::scan;
+use knowhow_domain::review::scanner::scan;
 
 use crate::corpus;
 
 const SIZE: usize = 100_000;
-/// Times that each text is read: the kernel's clock of a thread may lag by a few milliseconds.
+/// Number of scans of each text. The kernel's clock of a thread may lag by a few milliseconds, so one scan is too
+/// short.
 const TIMES: u32 = 20;
 
-/// Milliseconds of a processor that this thread has used, which others on the machine do not change.
+/// Returns the CPU time of this thread in milliseconds. Other load on the machine does not change it.
 fn cpu_ms() -> f64 {
     let times = read_to_string("/proc/thread-self/schedstat").unwrap();
     times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6
@@ -19,7 +20,7 @@ fn cpu_ms() -> f64 {
 
 #[test]
 #[ignore = "measures time: make bench-scan"]
-fn a_hundred_kilobytes_are_read_in_time() {
+fn a_hundred_kilobytes_are_scanned_within_the_time_limit() {
     let Some(samples) = corpus::all("speed") else { return };
     let bodies: Vec<&str> = samples.iter().take(200).map(|sample| sample.document.as_str()).collect();
     let joined = bodies.join("\n\n").replace("\n---\n", "\n\n");
@@ -29,7 +30,7 @@ fn a_hundred_kilobytes_are_read_in_time() {
             &joined[start..joined.floor_char_boundary(start + SIZE)]
         })
         .collect();
-    // Rules are read and patterns compiled when they are first needed.
+    // The first scan parses the rules and compiles the patterns, so it is not measured.
     texts.iter().for_each(|text| drop(scan(text, &[])));
     let mut times: Vec<f64> = texts
         .iter()

@@ -1,4 +1,4 @@
-//! One layer of the model: each token first looks at the others of its text, then is thought over by itself.
+//! A layer of the model: attention among the tokens of each text, then a feed-forward network for each token.
 
 use fearless_simd::Simd;
 
@@ -23,7 +23,8 @@ impl Layer {
         let (width, at) = (shape.hidden, format!("encoder.layer.{number}"));
         let (mut weights, mut bias) = (Vec::new(), Vec::new());
         for part in ["query", "key", "value"] {
-            // Scores are divided by this; divided queries do the same once and for all.
+            // Attention divides its scores by this number. Dividing the weights of the queries once has the same
+            // effect.
             let divisor = if part == "query" { ((width / shape.heads) as f32).sqrt() } else { 1.0 };
             let name = format!("{at}.attention.self.{part}");
             weights.extend(file.read(&format!("{name}.weight"), &[width, width])?.iter().map(|value| value / divisor));

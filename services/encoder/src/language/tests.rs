@@ -1,7 +1,7 @@
 use super::is_english;
 
 #[test]
-fn requests_in_english_are_english() {
+fn english_requests_are_recognised() {
     for text in [
         "",
         "lights off",
@@ -18,7 +18,7 @@ fn requests_in_english_are_english() {
 }
 
 #[test]
-fn requests_in_other_languages_are_not() {
+fn requests_in_other_languages_are_not_english() {
     for text in [
         "Kannst du bitte das Licht ausmachen?",
         "apaga las luces de la cocina",
@@ -41,7 +41,7 @@ fn requests_in_other_languages_are_not() {
 }
 
 #[test]
-fn only_the_beginning_of_a_long_text_decides() {
+fn only_the_beginning_of_a_long_text_is_examined() {
     let text = format!("{}{}", "please turn the lights off ".repeat(100), "выключи свет ".repeat(100_000));
     assert!(is_english(&text));
 }

@@ -11,7 +11,7 @@ fn exp_has_seven_digits() {
 }
 
 #[test]
-fn gelu_is_near_its_table() {
+fn gelu_is_close_to_exact_values() {
     let mut values = [-6.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0];
     gelu(&mut values);
     let exact = [0.0, -0.158_655_26, -0.154_268_77, 0.0, 0.345_731_23, 0.841_344_8, 2.995_950_2];
@@ -21,7 +21,7 @@ fn gelu_is_near_its_table() {
 }
 
 #[test]
-fn softmax_of_huge_numbers_adds_up() {
+fn softmax_of_huge_numbers_sums_to_one() {
     let mut row = [1e30, 1e30, -1e30];
     softmax(&mut row);
     assert_eq!(row[0], 0.5);
@@ -29,7 +29,7 @@ fn softmax_of_huge_numbers_adds_up() {
 }
 
 #[test]
-fn the_vector_of_nothing_stays() {
+fn a_zero_vector_is_normalised_to_itself() {
     let mut vector = [0.0; 4];
     normalise(&mut vector);
     assert_eq!(vector, [0.0; 4]);

@@ -1,18 +1,19 @@
-//! SentencePiece's normalization: replacements by a compiled table, and blanks as `▁`.
+//! SentencePiece's normalisation: replaces characters by a compiled table, and blanks by `▁`.
 
 use std::borrow::Cow;
 
-/// Stands for a blank within pieces.
+/// The character that represents a blank in pieces.
 const BLANK: &str = "\u{2581}";
 
-/// The table: a double array in the layout of Darts-clone, and the replacements it points to, each ended by a zero.
+/// The table of replacements. `units` is a double array in the layout of Darts-clone. Each replacement ends with a
+/// zero byte.
 pub(super) struct Normalizer {
     units: Vec<u32>,
     replacements: Box<[u8]>,
 }
 
 impl Normalizer {
-    /// Reads the table. Returns `None` if it is damaged.
+    /// Parses the table. Returns `None` if it is damaged.
     pub(super) fn new(charsmap: &[u8]) -> Option<Self> {
         let Some((size, rest)) = charsmap.split_first_chunk() else {
             return charsmap.is_empty().then(|| Self { units: Vec::new(), replacements: Box::default() });
@@ -23,8 +24,8 @@ impl Normalizer {
         is_ended.then(|| Self { units, replacements: replacements.into() })
     }
 
-    /// Returns the text with its characters replaced, blanks at its ends removed, others merged and written as `▁`, and one
-    /// `▁` before it.
+    /// Returns the normalised text. Characters are replaced, blanks at both ends are removed, and each group of other
+    /// blanks becomes one `▁`. The text starts with a `▁`.
     pub(super) fn normalize(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + text.len() / 4 + BLANK.len());
         let (mut rest, mut after_blank) = (text, true);
@@ -46,8 +47,8 @@ impl Normalizer {
         out
     }
 
-    /// Returns the replacement of the longest beginning that the table has, or else the first character, and how many bytes
-    /// of the text it replaces.
+    /// Returns the replacement of the longest prefix in the table, and the number of bytes that it replaces. If the
+    /// table has no prefix of the text, returns the first character.
     fn replace_prefix<'a>(&'a self, text: &'a str) -> (Cow<'a, str>, usize) {
         match self.find_longest(text.as_bytes()).filter(|(_, length)| text.is_char_boundary(*length)) {
             Some((replacement, length)) => (String::from_utf8_lossy(replacement), length),
@@ -75,7 +76,7 @@ impl Normalizer {
     }
 }
 
-/// Returns how far the children of a node are from it.
+/// Returns the offset from a node of the double array to its children.
 fn offset(unit: u32) -> usize {
     ((unit >> 10) << ((unit & 0x200) >> 6)) as usize
 }

@@ -1,26 +1,26 @@
-//! The part of SentencePiece's `ModelProto` that is needed to cut texts, read from protobuf's wire format.
+//! Parses the parts of SentencePiece's `ModelProto` that segmentation needs, in protobuf's wire format.
 
 /// Type of an ordinary piece.
 pub(super) const NORMAL: u64 = 1;
-/// Type of the piece that stands for characters without a piece.
+/// Type of the piece that stands for unknown characters.
 pub(super) const UNKNOWN: u64 = 2;
-/// Type of a piece that no text contains.
+/// Type of a special piece, such as `<s>`, that never matches text.
 pub(super) const CONTROL: u64 = 3;
 
-/// A piece of the vocabulary; its id is its position.
+/// A piece of the vocabulary. Its id is its position in the file.
 pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
     pub(super) score: f32,
     pub(super) kind: u64,
 }
 
-/// The vocabulary, and the compiled table of the normalizer.
+/// The vocabulary, and the normaliser's compiled table.
 pub(super) struct Model<'a> {
     pub(super) pieces: Vec<Piece<'a>>,
     pub(super) charsmap: &'a [u8],
 }
 
-/// The value of a field.
+/// The value of a protobuf field.
 enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
@@ -28,7 +28,7 @@ enum Value<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Reads a whole file. Returns `None` if it is damaged.
+    /// Parses a model file. Returns `None` if it is damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut model = Self { pieces: Vec::new(), charsmap: &[] };
         each_field(bytes, |field, value| {

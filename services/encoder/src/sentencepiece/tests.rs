@@ -2,7 +2,7 @@ use super::proto::Model;
 use super::trie::Trie;
 use super::{SentencePiece, char_len};
 
-/// A message of protobuf with these pieces: text, score, type.
+/// Returns a model file in protobuf's wire format with these pieces: text, score and type.
 fn model(pieces: &[(&str, f32, u8)]) -> Vec<u8> {
     let mut file = Vec::new();
     for (text, score, kind) in pieces {
@@ -28,7 +28,7 @@ fn read(name: &str, bytes: &[u8]) -> Result<SentencePiece, crate::ModelError> {
 const SPECIAL: [(&str, f32, u8); 3] = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)];
 
 #[test]
-fn the_best_sum_of_scores_wins_not_the_longest_piece() {
+fn the_segmentation_with_the_best_total_score_wins() {
     let pieces = [("▁a", -1.0, 1), ("▁ab", -9.0, 1), ("bc", -1.0, 1), ("c", -1.0, 1), ("b", -3.0, 1)];
     let pieces = read("sum", &model(&[&SPECIAL[..], &pieces].concat())).unwrap();
     assert_eq!(pieces.ids("abc", 100), [1, 3, 5, 2]);
@@ -39,7 +39,7 @@ fn the_best_sum_of_scores_wins_not_the_longest_piece() {
 }
 
 #[test]
-fn damaged_files_are_refused() {
+fn damaged_files_are_rejected() {
     let whole = model(&SPECIAL);
     for cut in 1..whole.len() {
         assert!(Model::parse(&whole[..cut]).is_none() || read("cut", &whole[..cut]).is_err(), "{cut}");
@@ -53,7 +53,7 @@ fn damaged_files_are_refused() {
 }
 
 #[test]
-fn a_trie_finds_every_beginning() {
+fn a_trie_finds_every_prefix() {
     let words = ["a", "ab", "abcd", "b", "ü", "abü"];
     let trie = Trie::new(words.iter().map(|word| word.as_bytes()).zip(0..).collect());
     let found = |text: &str| trie.prefixes(text.as_bytes()).collect::<Vec<_>>();
@@ -65,7 +65,7 @@ fn a_trie_finds_every_beginning() {
 }
 
 #[test]
-fn characters_are_as_long_as_their_first_byte_says() {
+fn the_first_byte_determines_the_length_of_a_character() {
     for char in ['a', 'ü', '中', '🎉'] {
         let mut bytes = [0; 4];
         let text = char.encode_utf8(&mut bytes);

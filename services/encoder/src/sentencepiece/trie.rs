@@ -1,15 +1,17 @@
-//! A set of byte strings, searched for all that a text begins with.
+//! A set of byte strings that finds all its members at the start of a text.
 
-/// Marks a node at which no string ends.
+/// Value in `ends` for a node at which no string ends.
 const NONE: u32 = u32::MAX;
 
-/// Nodes in breadth-first order, so that the children of a node are neighbours, sorted by their byte.
+/// A trie with its nodes in breadth-first order. The children of a node are therefore adjacent, and they are sorted
+/// by byte.
 pub(super) struct Trie {
-    /// The byte that leads to each node.
+    /// The byte on the edge to each node.
     bytes: Vec<u8>,
-    /// The first child of each node, and one more entry: the children of `n` are `first[n]..first[n + 1]`.
+    /// The index of each node's first child, and one more entry. The children of node `n` are `first[n]..first[n +
+    /// 1]`.
     first: Vec<u32>,
-    /// The string that ends at each node.
+    /// The id of the string that ends at each node, or `NONE`.
     ends: Vec<u32>,
 }
 
@@ -19,7 +21,7 @@ impl Trie {
         strings.sort_unstable();
         strings.dedup_by_key(|(text, _)| *text);
         let mut trie = Self { bytes: vec![0], first: Vec::new(), ends: Vec::new() };
-        // The strings below each node of a level.
+        // For each node of the current level, the range of strings below it.
         let mut level: Vec<_> = std::iter::once(0..strings.len()).collect();
         let mut depth = 0;
         while !level.is_empty() {
@@ -43,7 +45,7 @@ impl Trie {
         trie
     }
 
-    /// Returns length and id of all strings that the text begins with, the shortest first.
+    /// Returns the length and id of each string that is a prefix of the text, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, u32)> {
         let mut node = 0;
         let nodes = text.iter().map_while(move |&byte| {

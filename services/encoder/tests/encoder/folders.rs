@@ -1,4 +1,4 @@
-//! Folders that are no model: what is said about them.
+//! Error messages for folders without a usable model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use knowhow_encoder::{Encoder, ModelError, Networks, TextKind};
 
 use crate::{has_model, model_folder};
 
-/// A copy of the model folder, its large file linked, that is gone after the test.
+/// A copy of the model folder, with links to the large files. It is removed after the test.
 struct Copy(PathBuf);
 
 impl Copy {
@@ -23,7 +23,7 @@ impl Copy {
         Self(folder)
     }
 
-    /// With the second network: its words copied, its weights linked.
+    /// Adds the second network: a copy of its vocabulary and a link to its weights.
     fn with_muse(self) -> Self {
         self.tap(|folder| {
             let source = model_folder().join("muse");
@@ -73,7 +73,7 @@ fn header(entries: &str, data: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn a_missing_file_is_named() {
     if !has_model() {
         return;
     }
@@ -92,7 +92,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn the_words_may_be_in_either_file() {
+fn the_vocabulary_may_be_in_either_file() {
     if !has_model() {
         return;
     }
@@ -102,7 +102,7 @@ fn the_words_may_be_in_either_file() {
 }
 
 #[test]
-fn models_that_are_built_otherwise_are_refused() {
+fn models_with_an_unsupported_architecture_are_refused() {
     if !has_model() {
         return;
     }
@@ -163,7 +163,7 @@ fn damaged_weights_are_refused() {
 }
 
 #[test]
-fn the_networks_of_a_folder_decide_on_the_name_of_its_vectors() {
+fn the_networks_in_the_folder_determine_the_name_of_the_vectors() {
     if !has_model() {
         return;
     }
@@ -173,10 +173,12 @@ fn the_networks_of_a_folder_decide_on_the_name_of_its_vectors() {
     let both = Copy::new("both").with_muse();
     assert_eq!(name(&both, Networks::All), Some("minilm-muse-384"));
     assert_eq!(name(&both, Networks::First), Some("all-MiniLM-L6-v2-centred"));
+    let missing = Encoder::open(&both.0, Networks::EveryLanguage).err().unwrap().to_string();
+    assert!(missing.ends_with("/e5 is missing; `python3 -m tools.model every-language` makes it"), "{missing}");
 }
 
 #[test]
-fn a_model_that_was_trained_on_has_vectors_of_its_own() {
+fn a_model_with_changed_weights_has_no_known_name() {
     if !has_model() {
         return;
     }
@@ -192,7 +194,7 @@ fn a_model_that_was_trained_on_has_vectors_of_its_own() {
     let vector = |kind| encoder.encode(&[encoder.tokens("the same vector for both", kind)], &mut || ());
     assert_eq!(vector(TextKind::Message), vector(TextKind::Document));
     let found = folder.with_muse().complaint();
-    assert!(found.contains("only all-MiniLM-L6-v2 can be joined with muse"), "{found}");
+    assert!(found.contains("only all-MiniLM-L6-v2 and multilingual-e5-small can be joined with muse"), "{found}");
 }
 
 #[test]

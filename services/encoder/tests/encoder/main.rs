@@ -1,7 +1,8 @@
-//! Tests of the encoder on a real model; its folder is in `KNOWHOW_TEST_MODEL_DIR`.
+//! Tests of the encoder with a real model. `KNOWHOW_TEST_MODEL_DIR` names the folder of the model.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod every;
 mod folders;
 mod joined;
 mod tokens;
@@ -13,9 +14,9 @@ use std::sync::LazyLock;
 
 use knowhow_encoder::{Encoder, ModelError, Networks, TextKind, Tokens};
 
-/// all-MiniLM-L6-v2 alone, read once.
+/// The encoder with all-MiniLM-L6-v2 alone.
 static ENCODER: LazyLock<Encoder> = LazyLock::new(|| open(Networks::First));
-/// Both networks.
+/// The encoder with both networks.
 static JOINED: LazyLock<Encoder> = LazyLock::new(|| open(Networks::All));
 
 fn open(networks: Networks) -> Encoder {
@@ -27,15 +28,16 @@ fn model_folder() -> PathBuf {
     named_folder().unwrap()
 }
 
-/// Whether a model is named; `make test` sees to it. Without one the tests that need it say so and pass.
+/// Returns whether `KNOWHOW_TEST_MODEL_DIR` names a folder, which `make test` ensures. Without it, the tests that
+/// need a model print a message and pass.
 #[expect(clippy::disallowed_methods, reason = "a test that is skipped reports it")]
 fn has_model() -> bool {
     let is_named = named_folder().is_some();
     if !is_named {
-        // Past the test runner, which keeps to itself what passing tests print.
+        // Written directly to stderr, because the test runner hides what passing tests print.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: KNOWHOW_TEST_MODEL_DIR names no folder; scripts/dev/model.py makes one"
+            "skipped: KNOWHOW_TEST_MODEL_DIR names no folder; python3 -m tools.model makes one"
         );
     }
     is_named
@@ -50,7 +52,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Checks that texts have the same vectors alone, together, and in the other order, to the last bit.
+/// Asserts that the vectors of the texts are the same bit for bit if they are encoded alone, together, or in another
+/// order.
 fn check_company(encoder: &Encoder, texts: &[&str]) {
     let encode = |texts: &[Tokens]| encoder.encode(texts, &mut || ());
     let mut texts: Vec<Tokens> = texts.iter().map(|text| encoder.tokens(text, TextKind::Message)).collect();

@@ -1,4 +1,4 @@
-//! Token ids beside those of the reference tokenizer.
+//! Compares token ids with those of the reference tokenizer.
 
 use knowhow_encoder::TextKind;
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn reference() -> Vec<(String, Vec<u32>)> {
 }
 
 #[test]
-fn ids_are_those_of_the_reference_tokenizer() {
+fn ids_equal_those_of_the_reference_tokenizer() {
     if !has_model() {
         return;
     }
@@ -21,7 +21,7 @@ fn ids_are_those_of_the_reference_tokenizer() {
 }
 
 #[test]
-fn names_of_special_tokens_are_plain_text() {
+fn names_of_special_tokens_are_read_as_plain_text() {
     if !has_model() {
         return;
     }
@@ -31,7 +31,7 @@ fn names_of_special_tokens_are_plain_text() {
 }
 
 #[test]
-fn long_texts_are_cut_at_the_limit() {
+fn long_texts_are_truncated_to_256_tokens() {
     if !has_model() {
         return;
     }
@@ -43,7 +43,7 @@ fn long_texts_are_cut_at_the_limit() {
     }
     assert_eq!(ENCODER.tokens(&"word ".repeat(253), TextKind::Message).ids().len(), 255);
     assert_eq!(ENCODER.tokens(&"word ".repeat(255), TextKind::Message).ids().len(), 256);
-    // Beyond the window that is looked at: a word without end, and nothing but space.
+    // The tokenizer reads only the beginning of a long text. One text is a single long word, the other only blanks.
     assert_eq!(ENCODER.tokens(&"a".repeat(1_000_000), TextKind::Message).ids(), [101, 100, 102]);
     assert_eq!(ENCODER.tokens(&" ".repeat(1_000_000), TextKind::Message).ids(), [101, 102]);
 }

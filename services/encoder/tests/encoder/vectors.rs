@@ -1,4 +1,5 @@
-//! Vectors beside those of an independent implementation, and what must never change them.
+//! Compares vectors with those of an independent implementation, and asserts that they do not depend on the batch, a
+//! pause, or the copy of the model.
 
 use knowhow_encoder::{Encoder, Networks, TextKind};
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ fn encode(texts: &[&str]) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn vectors_are_those_of_the_reference_implementation() {
+fn vectors_equal_those_of_the_reference_implementation() {
     if !has_model() {
         return;
     }
@@ -26,7 +27,7 @@ fn vectors_are_those_of_the_reference_implementation() {
 }
 
 #[test]
-fn meaning_is_near_meaning() {
+fn texts_of_similar_meaning_have_similar_vectors() {
     if !has_model() {
         return;
     }
@@ -36,7 +37,7 @@ fn meaning_is_near_meaning() {
 }
 
 #[test]
-fn company_changes_no_bit_of_a_vector() {
+fn a_vector_does_not_depend_on_other_texts_of_the_batch() {
     if !has_model() {
         return;
     }
@@ -45,7 +46,7 @@ fn company_changes_no_bit_of_a_vector() {
 }
 
 #[test]
-fn a_second_copy_of_the_model_gives_the_same_bits() {
+fn a_second_copy_of_the_model_makes_the_same_vectors() {
     if !has_model() {
         return;
     }
@@ -84,7 +85,7 @@ fn strange_texts_have_vectors_of_length_one() {
 }
 
 #[test]
-fn the_pause_comes_before_each_layer_and_may_encode_itself() {
+fn the_pause_runs_before_each_layer_and_may_encode_texts() {
     if !has_model() {
         return;
     }

@@ -1,62 +1,62 @@
-//! Analytics: which skills are used and how that turns out, which are not used, and which are in trouble.
+//! Analytics of skills: used skills with their outcomes, unused skills, and skills at risk.
 
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use knowhow_domain::graph::{Offers, Outcomes};
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::analytics::{self, SkillFigures};
+use knowhow_store::skills::analytics::{self, SkillFigures};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
-use crate::dear::Line;
-use crate::page;
+use crate::context::page;
+use crate::platform::admission::AdmissionQueue;
 
-/// Which figures.
+/// Filters of the analytics.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AnalyseSkills {
-    /// From this day on, in UTC, at most 365 days ago; by default 30 days ago.
+    /// First day, in UTC, at most 365 days ago; by default 30 days ago.
     pub since: Option<NaiveDate>,
-    /// Largest number of skills in each list; by default 50.
+    /// Maximum number of skills in each list; by default 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
 }
 
-/// What became of a user's skills.
+/// Uses and outcomes of a user's skills.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SkillAnalytics {
-    /// From this day on, in UTC.
+    /// First day that is counted, in UTC.
     pub since: NaiveDate,
-    /// How many skills there are.
+    /// Number of skills.
     #[schema(minimum = 0)]
     pub skills: usize,
-    /// Uses of all of them.
+    /// Uses of all skills.
     #[schema(minimum = 0)]
     pub uses: i64,
-    /// How these turned out, as far as that was said.
+    /// Reported outcomes of these uses.
     pub outcomes: Outcomes,
-    /// The share that went well, a partial one by half; null where none is known.
+    /// Share of uses that went well, a partial success counted half; null without outcomes.
     pub success_rate: Option<f32>,
-    /// How often turns offered any of them, and what came of that.
+    /// Counts of the turns that offered skills, and of the results.
     pub offers: Offers,
-    /// Those that were used, the most used first.
+    /// Used skills, the most used first.
     pub used: Vec<UsedSkill>,
-    /// How many were never used.
+    /// Number of skills that were never used.
     #[schema(minimum = 0)]
     pub never_used_count: usize,
-    /// These, the oldest first.
+    /// Skills that were never used, the oldest first.
     pub never_used: Vec<NeverUsed>,
-    /// How many were not used for 30 days, though they were before.
+    /// Number of used skills without a use in the last 30 days.
     #[schema(minimum = 0)]
     pub stale_count: usize,
-    /// These, those that were used longest ago first.
+    /// Used skills without a use in the last 30 days, the least recently used first.
     pub stale: Vec<StaleSkill>,
-    /// Skills whose uses go wrong, the worst first.
+    /// Skills with failing uses, the worst first.
     pub at_risk: Vec<SkillAtRisk>,
-    /// Skills that turns offered or that did not apply, those that were of no use most often first.
+    /// Skills that turns offered or that did not apply, the most often ignored or inapplicable first.
     pub offered: Vec<OfferedSkill>,
 }
 
@@ -69,15 +69,15 @@ pub struct UsedSkill {
     /// Loads, injections and reported uses.
     #[schema(minimum = 1)]
     pub uses: i64,
-    /// How its uses turned out.
+    /// Reported outcomes of the uses.
     pub outcomes: Outcomes,
-    /// The share that went well; null where none is known.
+    /// Share of uses that went well, a partial success counted half; null without outcomes.
     pub success_rate: Option<f32>,
-    /// Half of the uses whose outcome was known later had it after so many seconds.
+    /// Median time in seconds from a use to its outcome, if the outcome was reported later.
     pub outcome_p50_seconds: Option<f64>,
-    /// 95 of 100 had.
+    /// 95th percentile of the time from a use to its outcome.
     pub outcome_p95_seconds: Option<f64>,
-    /// When it was used last.
+    /// Time of the last use.
     pub last_used_at: Option<DateTime<Utc>>,
 }
 
@@ -96,7 +96,7 @@ pub struct OfferedSkill {
 pub struct NeverUsed {
     /// The skill's full name.
     pub name: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: DateTime<Utc>,
 }
 
@@ -105,43 +105,45 @@ pub struct NeverUsed {
 pub struct StaleSkill {
     /// The skill's full name.
     pub name: String,
-    /// When it was used last.
+    /// Time of the last use.
     pub last_used_at: DateTime<Utc>,
 }
 
-/// A skill whose uses go wrong.
+/// A skill with failing uses.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SkillAtRisk {
     /// The skill's full name.
     pub name: String,
-    /// Why, in words and numbers.
+    /// The reason in words and numbers.
     pub reason: String,
-    /// How its uses turned out.
+    /// Reported outcomes of the uses.
     pub outcomes: Outcomes,
-    /// Conversations that used it and had a correction, a thumbs down, or a quality below good.
+    /// Conversations that used the skill and had a correction, a thumbs down, or a quality below good.
     #[schema(minimum = 0)]
     pub poor_sessions: i64,
-    /// Conversations that used it and had a reply that spent the budget of its message.
+    /// Conversations that used the skill and had a reply that spent the budget of its message.
     #[schema(minimum = 0)]
     pub over_budget_sessions: i64,
 }
 
-/// A skill that was not used for so long is stale.
+/// Days without a use after which a skill is stale.
 const STALE_DAYS: u64 = 30;
-/// So many outcomes tell something, and less than that share of success is trouble.
+/// Minimum number of outcomes for judging a skill by its success rate.
 const TELLING: i64 = 3;
+/// Success rate below which a skill is at risk.
 const TROUBLE: f32 = 0.5;
-/// Uses of days before are removed after some time, and one user's figures of a year are some 100,000 rows.
+/// Maximum age of `since`, in days. One user's figures of a year are about 100,000 rows.
 const MOST_DAYS: u64 = 365;
 
-/// Analyses at work in a process: Postgres may read 100,000 rows for one.
+/// Maximum number of analyses that a process runs at once. Postgres may read 100,000 rows for each.
 const AT_ONCE: usize = 2;
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("analyses of this tenant", AT_ONCE));
+static ANALYSIS_QUEUE: LazyLock<AdmissionQueue> =
+    LazyLock::new(|| AdmissionQueue::new("analyses of this tenant", AT_ONCE));
 
-/// What became of the user's skills since a day.
+/// Returns uses and outcomes of the user's skills since a day.
 ///
 /// # Errors
-/// `Malformed` for a day or limit that cannot be; `RateLimited` if too many wait.
+/// `Malformed` for an invalid day or limit; `RateLimited` if too many requests wait.
 pub async fn analyse_skills(ctx: &Ctx, query: &AnalyseSkills) -> Result<SkillAnalytics> {
     ctx.principal.require(Scope::SkillsRead)?;
     let limit = page::limit(query.limit)?;
@@ -152,7 +154,7 @@ pub async fn analyse_skills(ctx: &Ctx, query: &AnalyseSkills) -> Result<SkillAna
         let (first, last) = (before(MOST_DAYS), today);
         return Err(Error::Malformed(format!("since must be a day from {first} to {last}, is {since}")));
     }
-    let _turn = LINE.turn(&ctx.principal).await?;
+    let _turn = ANALYSIS_QUEUE.turn(&ctx.principal).await?;
     let figures = analytics::list_figures(&ctx.app.db, &ctx.principal, since).await?;
     let stale_before = ctx.now() - chrono::TimeDelta::days(STALE_DAYS as i64);
     Ok(SkillAnalytics::of(&figures, since, stale_before).within(limit))
@@ -196,7 +198,7 @@ impl SkillAnalytics {
         }
     }
 
-    /// The same with shorter lists.
+    /// Truncates each list to `limit`.
     fn within(mut self, limit: usize) -> Self {
         self.used.truncate(limit);
         self.never_used.truncate(limit);
@@ -222,14 +224,14 @@ impl UsedSkill {
 }
 
 impl OfferedSkill {
-    /// `None` if nothing was counted.
+    /// Returns `None` if no offers were counted.
     fn of(skill: &SkillFigures) -> Option<Self> {
         (!skill.offers.is_empty()).then(|| Self { name: skill.name.clone(), offers: skill.offers })
     }
 }
 
 impl SkillAtRisk {
-    /// `None` where nothing is wrong.
+    /// Returns `None` if the skill is not at risk.
     fn of(skill: &SkillFigures) -> Option<Self> {
         let (outcomes, poor, over_budget) = (skill.outcomes, skill.poor_sessions, skill.over_budget_sessions);
         let rate = outcomes.success_rate().filter(|rate| outcomes.count() >= TELLING && *rate < TROUBLE);

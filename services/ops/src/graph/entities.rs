@@ -1,4 +1,4 @@
-//! List: the things that memories name.
+//! Lists the entities that memories name.
 
 use knowhow_domain::graph::{Entity, EntityKind};
 use knowhow_domain::{EntityId, Result, Scope};
@@ -8,30 +8,30 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::Ctx;
-use crate::page::{Page, after, check_question, limit, rows_for};
+use crate::context::page::{Page, after, check_question, limit, rows_for};
 
-/// Selects entities.
+/// Filters of a list of entities.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListEntities {
-    /// Those whose name has this in it; case, hyphens and blanks make no difference.
+    /// Only names that contain this text; case, hyphens and blanks are ignored.
     #[param(min_length = 1, max_length = 4096)]
     pub q: Option<String>,
-    /// Those of this kind alone.
+    /// Only entities of this kind.
     pub kind: Option<EntityKind>,
-    /// Largest number of items to return; by default 50.
+    /// Maximum number of items to return; by default 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(max_length = 2048)]
     pub cursor: Option<String>,
 }
 
-/// Lists the things that memories name, skills among them, the newest first.
+/// Lists the entities that memories name, including skills, newest first.
 ///
 /// # Errors
-/// `Malformed` for a question, limit or cursor that cannot be.
+/// `Malformed` for an invalid question, limit or cursor.
 pub async fn list_entities(ctx: &Ctx, query: &ListEntities) -> Result<Page<Entity>> {
     ctx.principal.require(Scope::Memories)?;
     if let Some(q) = &query.q {

@@ -1,4 +1,4 @@
-//! What a memory names: the things that its writer lists, and the skills that occur in its text.
+//! Finds the entities that a memory names: entities that the writer listed, and skills named in the memory's text.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use knowhow_store::graph::{self, Link};
 use tokio::time::{Instant, timeout_at};
 
 use crate::Ctx;
-use crate::recall::catalogue_at_hand;
+use crate::recall::cached_catalogue;
 
-/// Most skills that are looked for in the text of one memory.
+/// Maximum number of skills found in the text of one memory.
 const MOST_NAMED: usize = 16;
 
-/// The things that a memory is said to name, each with its name on one line.
+/// Validates the entities listed for a memory. Returns each with its name as a single line.
 ///
 /// # Errors
-/// `Invalid` for too many, or for a name that cannot be.
+/// `Invalid` for too many entities or an invalid name.
 pub(crate) fn check_entities(entities: &[EntityName]) -> Result<Vec<(EntityKind, String)>> {
     if entities.len() > ENTITIES_PER_MEMORY {
         let detail = format!("a memory names at most {ENTITIES_PER_MEMORY} entities, not {}", entities.len());
@@ -25,31 +25,32 @@ pub(crate) fn check_entities(entities: &[EntityName]) -> Result<Vec<(EntityKind,
     }
     let checked = entities.iter().enumerate().map(|(at, entity)| {
         let (kind, name) = entity.checked(&format!("/entities/{at}/name"))?;
-        // As skills are looked up, however a name is spelled.
+        // Skill names are normalised as in a lookup.
         let name = if kind == EntityKind::Skill { canonical(&name).replace(' ', "-") } else { name };
         Ok((kind, name))
     });
     checked.collect()
 }
 
-/// What a memory has to do with the user's skills.
+/// Skills related to a memory.
 #[derive(Debug, Default)]
 pub(crate) struct NamedSkills {
-    /// Skills whose names occur in its text.
+    /// Names of skills that occur in the memory's text.
     pub(crate) names: Vec<String>,
-    /// Skills that hold all words of a thing which the memory names, so that their texts may name it too.
+    /// Skills with all words of an entity that the memory names, so that the skill's text may name the entity too.
     pub(crate) may_name: Vec<SkillId>,
 }
 
-/// The skills whose names occur in a text, and those that may name the same things, as far as the user's catalogue is there
-/// by the deadline; the one that this process has may be a moment old. An ordinary word counts only in a form that nothing else has, such as `` `weather` ``.
+/// Finds the skills named in a text, and the skills that may name the same entities. Returns empty lists if the
+/// catalogue is not loaded by the deadline; a cached catalogue may be slightly outdated. A name that is an ordinary
+/// word counts only in an unambiguous form, such as `` `weather` ``.
 pub(crate) async fn named_skills(
     ctx: &Ctx,
     text: &str,
     entities: &[(EntityKind, String)],
     deadline: Instant,
 ) -> Result<NamedSkills> {
-    let Ok(catalogue) = timeout_at(deadline, catalogue_at_hand(ctx)).await else { return Ok(NamedSkills::default()) };
+    let Ok(catalogue) = timeout_at(deadline, cached_catalogue(ctx)).await else { return Ok(NamedSkills::default()) };
     let catalogue = catalogue?;
     let named = catalogue.index.find_surely_named(text).into_iter();
     let skills = named.filter_map(|mention| catalogue.skills.get(mention.skill));
@@ -61,17 +62,17 @@ pub(crate) async fn named_skills(
     Ok(NamedSkills { names, may_name: may_name.into_iter().collect() })
 }
 
-/// Notes what a memory names, in the transaction that keeps it.
-pub(crate) fn link_memory(ctx: &Ctx, tx: &mut WriteTx, memory: &Memory, named: &Named<'_>) {
-    let Named { entities, may_name } = *named;
+/// Stores the entities of a memory, in the transaction that writes the memory.
+pub(crate) fn link_memory(ctx: &Ctx, tx: &mut WriteTx, memory: &Memory, named: &MemoryEntities<'_>) {
+    let MemoryEntities { entities, may_name } = *named;
     if !entities.is_empty() {
         graph::link(tx, &Link { memory: memory.id, entities, may_name, now: ctx.now() });
     }
 }
 
-/// What a memory names, and which skills may name the same.
+/// The entities of a memory, and the skills that may name them too.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub(crate) struct MemoryEntities<'a> {
     pub(crate) entities: &'a [(EntityKind, String)],
     pub(crate) may_name: &'a [SkillId],
 }

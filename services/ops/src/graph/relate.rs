@@ -1,33 +1,34 @@
-//! Reads the texts of skills for what they say of other skills.
+//! Extracts the relations that the texts of skills state.
 
 use knowhow_domain::graph::{Things, declared_relations, extract_relations, may_say_relations};
 use knowhow_domain::{EntityId, Limits, Result, SkillDocument, SkillId};
-use knowhow_store::due::{self, Reconciled};
-use knowhow_store::graph::{self, Reading, Related, Said, Unread};
+use knowhow_store::across::due::{self, Reconciled};
+use knowhow_store::graph::{self, ExtractionRun, Related, StatedRelation, UnreadSkill};
 use knowhow_store::{Window, WriteTx};
 
 use crate::{Ctx, compute};
 
-/// Grows when the rules by which texts are read change: all skills are read again then.
+/// Version of the extraction rules. After an increase all skills are read again.
 pub(crate) const RULES: i32 = 2;
 
-/// How sure a sentence of a body is; what a frontmatter lists is said on purpose.
+/// Confidence, 0 to 1, of a relation stated in the body of a skill. A relation listed in the frontmatter has 1.
 const OF_BODY: f32 = 0.9;
 
-/// Skills that are read and kept together.
+/// Maximum number of skills read and stored per transaction.
 const BATCH: i64 = 50;
 
-/// So often one job looks through the skills; what changes on and on has jobs of its own.
+/// Maximum passes of a job over the user's skills. Skills that change later get jobs of their own.
 const MOST_PASSES: u32 = 3;
 
-/// Whether a change of a SKILL.md may have it say other relations than before. Most changes touch no relation, and no job reads
-/// them. It is asked on a request's thread, so only what has changed is looked at, and not what it says.
+/// Returns whether a change of a SKILL.md may change the skill's relations, so that a job has to read it again. Runs
+/// on a request's thread, so it examines only the changed lines and does not extract relations.
 pub(crate) fn says_other_relations(before: Option<&str>, now: &str) -> bool {
     let before = before.unwrap_or_default();
     before != now && touches_relations(before, now)
 }
 
-/// Whether the lines that differ, or what stands above them in their section, may say a relation; or where code begins.
+/// Returns whether the changed lines or their section may state a relation. Changed marks of code blocks and comments
+/// count too.
 fn touches_relations(before: &str, now: &str) -> bool {
     let same = before.bytes().zip(now.bytes()).take_while(|(a, b)| a == b).count();
     let left = before.len().min(now.len()) - same;
@@ -44,15 +45,16 @@ fn touches_relations(before: &str, now: &str) -> bool {
     touched(before) || touched(now)
 }
 
-/// Puts what the texts of the user's skills say of others, and which things they name, in the place of what their former texts
-/// said: of those that were not read since. It may be run again. What the reconciler has asked for is counted as repaired.
+/// Extracts relations and entities from the texts of the user's unread skills, and replaces the earlier results. A
+/// skill is unread if it is new, changed, or was read under older rules. Idempotent. With `is_repair`, the work was
+/// requested by the reconciler and is counted as repaired.
 ///
 /// # Errors
-/// `Unavailable`; what was read before stays read.
+/// `Unavailable`; results stored before the error stay.
 pub(crate) async fn relate_skills(ctx: &Ctx, is_repair: bool) -> Result<()> {
     let mut repaired = Reconciled::default();
     let done = read_unread(ctx, is_repair, &mut repaired).await;
-    // What was read before a failure stays read, so it is counted now or never.
+    // Skills stored before an error are not read again, so they are counted even after an error.
     if repaired != Reconciled::default() {
         due::add_reconciled(&ctx.app.db, repaired, ctx.now()).await?;
         let Reconciled { indexed, reconciled, removed } = repaired;
@@ -63,13 +65,13 @@ pub(crate) async fn relate_skills(ctx: &Ctx, is_repair: bool) -> Result<()> {
 
 async fn read_unread(ctx: &Ctx, is_repair: bool, repaired: &mut Reconciled) -> Result<()> {
     let (db, principal) = (&ctx.app.db, &ctx.principal);
-    let reading = Reading { rules: RULES, now: ctx.now() };
+    let reading = ExtractionRun { rules: RULES, now: ctx.now() };
     let (mut after, mut texts, mut passes) = (SkillId::FIRST, None, 1);
     loop {
         let window = Window { behind: after, limit: BATCH };
         let unread = graph::list_unread(db, principal, RULES, window).await?;
         let Some(last) = unread.last() else {
-            // Skills that others name come in unread, and what changed meanwhile is not kept.
+            // During a pass more skills can become unread: other skills name them, or they were changed.
             if after == SkillId::FIRST || passes == MOST_PASSES {
                 break;
             }
@@ -83,7 +85,7 @@ async fn read_unread(ctx: &Ctx, is_repair: bool, repaired: &mut Reconciled) -> R
             None => Reader::of(ctx).await?,
         };
         let (reader, read) = compute(move || {
-            let read: Vec<(Unread, ReadText)> = unread.into_iter().map(|skill| reader.read(skill)).collect();
+            let read: Vec<(UnreadSkill, ReadText)> = unread.into_iter().map(|skill| reader.read(skill)).collect();
             Ok((reader, read))
         })
         .await?;
@@ -93,7 +95,7 @@ async fn read_unread(ctx: &Ctx, is_repair: bool, repaired: &mut Reconciled) -> R
             skill: skill.skill,
             name: &skill.name,
             read: skill.read.clone(),
-            said: text.said.clone(),
+            stated: text.stated.clone(),
             things: text.things.clone(),
         });
         graph::relate(&mut tx, related.collect(), reading);
@@ -107,18 +109,18 @@ async fn read_unread(ctx: &Ctx, is_repair: bool, repaired: &mut Reconciled) -> R
     Ok(())
 }
 
-/// Reads texts of one user.
+/// Extracts relations from the texts of one user.
 struct Reader {
     limits: Limits,
-    /// The things that the user's memories name,
+    /// The ids of the entities that the user's memories name.
     ids: Vec<EntityId>,
-    /// and their names.
+    /// The names of the entities in `ids`, in the same order.
     things: Things,
 }
 
-/// What a text says.
+/// The relations and entities of a text.
 struct ReadText {
-    said: Vec<Said>,
+    stated: Vec<StatedRelation>,
     things: Vec<EntityId>,
 }
 
@@ -126,23 +128,24 @@ impl Reader {
     async fn of(ctx: &Ctx) -> Result<Self> {
         let named = graph::list_things(&ctx.app.db, &ctx.principal).await?;
         let ids = named.iter().map(|(id, _)| *id).collect();
-        // Of 20,000 names it takes some 20 ms.
+        // Runs on a blocking thread, as it takes about 20 ms for 20,000 names.
         let things = compute(move || Things::new(named.iter().map(|(_, name)| name.as_str()).enumerate())).await?;
         Ok(Self { limits: ctx.app.limits.with_unbounded_body(), ids, things })
     }
 
-    fn read(&self, skill: Unread) -> (Unread, ReadText) {
-        // What was stored under older rules may be no skill by those of now: its body is read all the same.
+    fn read(&self, skill: UnreadSkill) -> (UnreadSkill, ReadText) {
+        // A text stored under older rules may be an invalid skill today. Its relations are then extracted from the
+        // whole text.
         let document = SkillDocument::parse_named(&skill.document, &self.limits).ok();
-        let said = list_said(&skill, document.as_ref());
+        let stated = list_stated(&skill, document.as_ref());
         let places = document.as_ref().map(|document| self.things.find_in(document)).unwrap_or_default();
         let things = places.into_iter().filter_map(|place| self.ids.get(place).copied()).collect();
-        (skill, ReadText { said, things })
+        (skill, ReadText { stated, things })
     }
 }
 
-fn list_said(skill: &Unread, document: Option<&SkillDocument>) -> Vec<Said> {
-    let fields = document.into_iter().flat_map(declared_relations).map(|(kind, name, key)| Said {
+fn list_stated(skill: &UnreadSkill, document: Option<&SkillDocument>) -> Vec<StatedRelation> {
+    let fields = document.into_iter().flat_map(declared_relations).map(|(kind, name, key)| StatedRelation {
         kind,
         name,
         subject: None,
@@ -150,16 +153,23 @@ fn list_said(skill: &Unread, document: Option<&SkillDocument>) -> Vec<Said> {
         confidence: 1.0,
         evidence: format!("frontmatter: {key}"),
     });
-    let mut said: Vec<Said> = fields.collect();
+    let mut stated: Vec<StatedRelation> = fields.collect();
     let body = document.map_or(skill.document.as_str(), SkillDocument::content);
     for found in extract_relations(&skill.name, body) {
-        // A frontmatter that lists a skill says it surely.
-        if !said.iter().any(|known| (known.kind, &known.name) == (found.kind, &found.name)) {
+        // A relation listed in the frontmatter is certain, so the same relation in the body is ignored.
+        if !stated.iter().any(|known| (known.kind, &known.name) == (found.kind, &found.name)) {
             let (kind, name, subject, mentions) = (found.kind, found.name, found.subject, found.mentions);
-            said.push(Said { kind, name, subject, mentions, confidence: OF_BODY, evidence: found.evidence });
+            stated.push(StatedRelation {
+                kind,
+                name,
+                subject,
+                mentions,
+                confidence: OF_BODY,
+                evidence: found.evidence,
+            });
         }
     }
-    said
+    stated
 }
 
 #[cfg(test)]

@@ -1,20 +1,23 @@
-//! Dreams: one run, the runs of a user's night, and whose night it is.
+//! Jobs of dreams: a single run, all runs of a user's night, and the periodic search for users in the hours of their
+//! night.
 
 use chrono::NaiveDate;
 use knowhow_domain::DreamId;
-use knowhow_domain::job::task;
-use knowhow_store::dreams::{Night, end_lost_runs, enqueue_nights};
+use knowhow_domain::jobs::job::task;
+use knowhow_store::learning::dreams::{DueNights, end_lost_runs, enqueue_nights};
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
-use crate::{App, Ctx, Priority, dream};
+use crate::learning::dream;
+use crate::{App, Ctx, Priority};
 
-/// Users of one round; the next one goes on.
+/// Maximum users per round; the next round continues.
 const MOST: i64 = 5_000;
-/// The hours of a user's night: from three o'clock on, and until eight where the workers were away.
+/// First and last starting hour of nightly dreams, in the user's time zone. Dreams start at three, or later if the
+/// workers were down.
 const HOURS: (i32, i32) = (3, 7);
 
-/// A run.
+/// Runs one dream.
 #[derive(Deserialize)]
 pub(super) struct Dream {
     run_id: DreamId,
@@ -24,12 +27,12 @@ impl UserJob for Dream {
     const TASK: &'static str = task::DREAM;
 
     async fn run(self, ctx: &Ctx, _: Priority) -> JobResult {
-        // Nobody waits for a dream, whoever asked for it.
+        // Dreams are always background work, even if requested.
         Ok(dream::run_dream(ctx, self.run_id, Priority::Background).await?)
     }
 }
 
-/// The runs of one night of a user.
+/// Starts the dreams of one night of a user.
 #[derive(Deserialize)]
 pub(super) struct DreamNight {
     night: NaiveDate,
@@ -43,7 +46,8 @@ impl UserJob for DreamNight {
     }
 }
 
-/// Finds, over all tenants, the users whose night it is.
+/// Finds users of all tenants in the hours of their night, and enqueues their jobs. Ends dreams that no worker has
+/// run within a day.
 pub(super) struct DreamNights;
 
 impl SystemJob for DreamNights {
@@ -51,13 +55,13 @@ impl SystemJob for DreamNights {
     const SCHEDULE: &'static str = "*/15 * * * *";
 
     async fn run(app: &App) -> JobResult {
-        let jobs = enqueue_nights(&app.db, Night { now: app.now(), hours: HOURS, most: MOST }).await?;
+        let jobs = enqueue_nights(&app.db, DueNights { now: app.now(), hours: HOURS, most: MOST }).await?;
         if jobs > 0 {
-            tracing::info!(jobs, "nights begin");
+            tracing::info!(jobs, "enqueued the dreams of nights");
         }
         let lost = end_lost_runs(&app.db, app.now(), MOST).await?;
         if lost > 0 {
-            tracing::warn!(lost, "dreams were done by no worker within a day");
+            tracing::warn!(lost, "dreams were not run by a worker within a day");
         }
         Ok(())
     }

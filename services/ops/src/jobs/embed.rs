@@ -1,28 +1,28 @@
-//! Makes the vectors that skills, memories and examples lack: of what has changed, of what has none yet, and those of a
-//! model that is new.
+//! Jobs that compute missing vectors of skills, memories and examples: after a change, for new rows, and for a new
+//! model.
 
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Error, SkillId};
-use knowhow_store::embeddings::{self, Page};
+use knowhow_store::skills::embeddings::{self, Page};
 use knowhow_store::{StaleVectors, enqueue_stale};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{JobResult, SystemJob, UserJob};
-use crate::embed::EmbedError;
-use crate::follow_up::vectors::{embed, embed_what_can_be, embedder_of, put};
+use crate::models::embed::EmbedError;
+use crate::skills::follow_up::vectors::{embed, embed_what_can_be, embedder_of, put};
 use crate::{App, Asking, Ctx, Priority};
 
-/// Texts that are embedded in one go: a batch costs half of what its texts cost one by one.
+/// Maximum number of texts embedded per batch. A batch halves the cost per text.
 const CHUNK: usize = 16;
-/// Other skills whose vectors a bulk job makes: all of them are one new revision of the catalogue, after which it is brought
-/// up to date.
+/// Maximum number of other skills that a bulk job embeds too. The vectors are stored together, so that the catalogue
+/// is updated only once.
 const OTHERS: i64 = 63;
-/// Rows that the search over all tenants looks at in one statement.
+/// Maximum rows per statement in the search over all tenants.
 const PAGE: i64 = 1000;
 
-/// The vector of a skill; in bulk, also those of other skills of the user that lack one.
+/// Embeds a skill. A bulk job also embeds other skills of the user without a vector.
 #[derive(Deserialize)]
 pub(super) struct EmbedSkill {
     skill_id: SkillId,
@@ -42,7 +42,7 @@ impl UserJob for EmbedSkill {
             let page = Page { model, after: skill.0, limit: OTHERS };
             let others = embeddings::list_pending(&ctx.app.db, &ctx.principal, EmbeddedKind::Skill, page).await?;
             for chunk in others.chunks(CHUNK) {
-                // Each of them has a job of its own.
+                // After an error the remaining skills are embedded by their own jobs.
                 let Ok(vectors) = embed_what_can_be(embedder, EmbeddedKind::Skill, chunk, asking).await else { break };
                 made.extend(vectors);
             }
@@ -52,7 +52,7 @@ impl UserJob for EmbedSkill {
     }
 }
 
-/// The vectors of all memories of a user that have none.
+/// Embeds all memories of a user without a vector.
 #[derive(Deserialize)]
 pub(super) struct EmbedMemories {}
 
@@ -64,7 +64,8 @@ impl UserJob for EmbedMemories {
     }
 }
 
-/// The vectors of all examples of a user that have none: their messages' own were not at hand, or they were imported.
+/// Embeds all examples of a user without a vector: imported examples, and learned examples, if the vector of the
+/// message was no longer cached.
 #[derive(Deserialize)]
 pub(super) struct EmbedExamples {}
 
@@ -76,7 +77,7 @@ impl UserJob for EmbedExamples {
     }
 }
 
-/// Finds, over all tenants, what has no vector of the present model, and enqueues the jobs above.
+/// Finds rows of all tenants without a vector of the current model, and enqueues jobs that embed them.
 pub(super) struct EmbedStale;
 
 impl SystemJob for EmbedStale {
@@ -93,7 +94,7 @@ impl SystemJob for EmbedStale {
         ] {
             let jobs = enqueue_stale(&app.db, StaleVectors { kind, model, task, page: PAGE, now }).await?;
             if jobs > 0 {
-                tracing::info!(kind = kind.as_str(), jobs, model, "vectors are to be made");
+                tracing::info!(kind = kind.as_str(), jobs, model, "enqueued jobs for missing vectors");
             }
         }
         Ok(())
@@ -112,7 +113,8 @@ async fn embed_all(ctx: &Ctx, kind: EmbeddedKind, priority: Priority) -> JobResu
     }
 }
 
-/// Worth another try whatever it is: a key that is wrong and a server that answers nonsense are put right some day.
+/// Logs an error and converts it to a retryable error, because an operator can fix even a wrong key or an invalid
+/// answer.
 fn refusal(error: EmbedError) -> Error {
     tracing::warn!(%error, "a skill was not embedded");
     error.into()

@@ -1,13 +1,13 @@
-//! Ends the conversations that fell silent, so that they are summarized also where the user never comes back.
+//! Ends sessions without recent activity, so that they are summarized even if the user never returns.
 
-use knowhow_domain::job::task;
-use knowhow_store::due;
+use knowhow_domain::jobs::job::task;
+use knowhow_store::across::due;
 
 use super::summarize_conversation::SummarizeConversation;
 use super::{JobResult, SystemJob, UserJob};
 use crate::App;
 
-/// Sessions of one round.
+/// Maximum sessions per round.
 const MOST: i64 = 5_000;
 
 pub(super) struct EndSessions;
@@ -19,7 +19,7 @@ impl SystemJob for EndSessions {
     async fn run(app: &App) -> JobResult {
         let ended = due::end_silent_sessions(&app.db, SummarizeConversation::TASK, app.now(), MOST).await?;
         if ended > 0 {
-            tracing::info!(ended, "conversations that fell silent are over");
+            tracing::info!(ended, "ended silent conversations");
         }
         Ok(())
     }

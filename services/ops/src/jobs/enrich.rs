@@ -1,20 +1,21 @@
-//! Has skills found better whose authors said little of them.
+//! Jobs that enrich skills that their authors described in few words, so that recall finds these skills better.
 
 use knowhow_domain::SkillId;
-use knowhow_domain::enrich::MOST_TRIES;
-use knowhow_domain::job::task;
-use knowhow_store::due::{self, Unenriched};
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::learning::enrich::MOST_TRIES;
+use knowhow_store::across::due::{self, Unenriched};
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
-use crate::{App, Ctx, Priority, enrich};
+use crate::learning::enrich;
+use crate::{App, Ctx, Priority};
 
-/// Skills that one round has enriched, about; the next one goes on.
+/// Approximate maximum of skills per round; the next round continues.
 const MOST: i64 = 2_000;
-/// Rows that the search over all tenants looks at in one statement.
+/// Maximum rows per statement in the search over all tenants.
 const PAGE: i64 = 1000;
 
-/// A skill that lacks words to be found by.
+/// Enriches a skill.
 #[derive(Deserialize)]
 pub(super) struct EnrichSkill {
     skill_id: SkillId,
@@ -28,7 +29,8 @@ impl UserJob for EnrichSkill {
     }
 }
 
-/// Finds, over all tenants, skills that were not enriched: their job was lost, or they were there before the model.
+/// Finds skills of all tenants that are not enriched, because their job was lost or they were stored before a model
+/// was configured.
 pub(super) struct EnrichStale;
 
 impl SystemJob for EnrichStale {
@@ -40,7 +42,7 @@ impl SystemJob for EnrichStale {
         let wanted = Unenriched { has_model, most_tries: MOST_TRIES, page: PAGE, most: MOST };
         let jobs = due::enqueue_enriching(&app.db, wanted).await?;
         if jobs > 0 {
-            tracing::info!(jobs, "skills are to be enriched");
+            tracing::info!(jobs, "enqueued skills to enrich");
         }
         Ok(())
     }

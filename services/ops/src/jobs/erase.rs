@@ -1,26 +1,26 @@
-//! Removes what is left of users who were erased.
+//! Deletes the remaining data of erased users.
 
 use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
-use knowhow_domain::job::task;
-use knowhow_store::erasures::{self, Subject};
-use knowhow_store::queue::{Claimed, JobKind, Task};
+use knowhow_domain::jobs::job::task;
+use knowhow_store::jobs::{Claimed, JobKind, Task};
+use knowhow_store::tenants::erasures::{self, Subject};
 
 use super::{JobResult, SystemJob};
 use crate::App;
 
-/// Rows in one transaction.
+/// Maximum number of rows deleted per transaction.
 const STEP: i32 = 500;
-/// Users in one round.
+/// Maximum number of users per round.
 const USERS: i64 = 1000;
-/// No step begins later; the next job goes on.
+/// No step starts after this time; the next job continues.
 const LONGEST: Duration = Duration::from_secs(300);
-/// For so long it is looked whether somebody who had begun before has written after. Longer than any request or job of the user goes
-/// on to write.
+/// Time after an erasure during which rows that are written late are deleted too. No request or job that was running
+/// at the erasure writes for longer.
 const AFTER: TimeDelta = TimeDelta::minutes(15);
 
-/// By the clock: what a worker left that died, and what came late.
+/// Periodic job for erasures that a crashed worker left unfinished, and for rows written late.
 pub(super) struct EraseUsers;
 
 impl SystemJob for EraseUsers {
@@ -32,7 +32,8 @@ impl SystemJob for EraseUsers {
     }
 }
 
-/// At once, in the queue by the request that erases. It goes by the ledger and not by its payload, as the user is nobody any more.
+/// Immediate job, enqueued by the erasing request. It reads the ledger instead of its payload, as the user no longer
+/// exists.
 struct EraseUser(App);
 
 impl JobKind for EraseUser {
@@ -53,14 +54,15 @@ async fn erase(app: &App) -> JobResult {
         match erase_one(app, subject, began).await {
             Ok(true) => {}
             Ok(false) => break,
-            // Those behind it do not wait for it.
+            // An error for one user does not delay the other users.
             Err(error) => outcome = Err(error.into()),
         }
     }
     outcome
 }
 
-/// Whether nothing is left of the user. Each step is a transaction of its own, so whoever goes on after a crash finds less.
+/// Deletes a user's data step by step. Returns whether all is deleted. Each step is a transaction, so that progress
+/// survives a crash.
 async fn erase_one(app: &App, subject: Subject, began: Instant) -> Result<bool, knowhow_domain::Error> {
     while began.elapsed() < LONGEST {
         if erasures::take_step(&app.db, subject, STEP).await? == 0 {

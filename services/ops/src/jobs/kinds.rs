@@ -1,26 +1,26 @@
-//! The two kinds of jobs: of one user, by what enqueues them, and of the system, by the clock.
+//! The two kinds of jobs: user jobs, which a change enqueues, and system jobs, which run by a schedule.
 
 use std::marker::PhantomData;
 
-use knowhow_store::queue::{Claimed, JobError, JobKind, Task};
+use knowhow_store::jobs::{Claimed, JobError, JobKind, Task};
 use serde::de::DeserializeOwned;
 
 use crate::{App, Ctx, Priority};
 
 pub(super) type JobResult = Result<(), JobError>;
 
-/// A job of one user; the members of its type are the ids it is enqueued with.
+/// A job for one user. The members of the type are the ids in the job's payload.
 pub(super) trait UserJob: DeserializeOwned + Send + 'static {
     const TASK: &'static str;
 
-    /// Does it; `priority` is that of its questions to a model.
+    /// Runs the job. `priority` applies to its model requests.
     fn run(self, ctx: &Ctx, priority: Priority) -> impl Future<Output = JobResult> + Send;
 }
 
-/// A job for all tenants.
+/// A job over all tenants.
 pub(super) trait SystemJob: Send + 'static {
     const TASK: &'static str;
-    /// The five fields of a crontab, in UTC.
+    /// Five crontab fields, in UTC.
     const SCHEDULE: &'static str;
 
     fn run(app: &App) -> impl Future<Output = JobResult> + Send;
@@ -44,7 +44,7 @@ impl<J: UserJob> JobKind for OfUser<J> {
         let priority = if claimed.is_bulk() { Priority::Background } else { Priority::Change };
         match self.0.gate.by_claimed_job(&claimed).await? {
             Some(principal) => ids.run(&Ctx::of(&self.0, &principal), priority).await,
-            // Nobody is left to do it for.
+            // The user no longer exists.
             None => Ok(()),
         }
     }

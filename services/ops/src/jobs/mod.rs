@@ -1,5 +1,5 @@
-//! What the worker does, one file for each job. A job's payload is ids; it may run twice and has one effect; it holds no
-//! transaction while a model works.
+//! Background jobs, one file each. The payload of a job consists of ids. A job that runs twice has the effect of a
+//! single run. No job keeps a transaction open during a model call.
 
 mod dream;
 mod embed;
@@ -24,11 +24,12 @@ pub use relate::{Backlog, find_backlog, reconcile};
 
 use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
 
-use knowhow_store::queue::Task;
+use knowhow_store::jobs::Task;
 
 use crate::App;
 
-/// Every kind of job that this process can do. What needs a model waits for a worker that has one.
+/// Returns all kinds of jobs that this process can run. Kinds that need a model are included only if this process has
+/// the model.
 pub fn tasks(app: &App) -> Vec<Task> {
     let mut tasks = vec![
         of_system::<prune::Prune>(app),

@@ -1,11 +1,12 @@
-//! Tells a tenant's webhook that a submission waits for a person.
+//! Notifies a tenant's webhook that a submission needs a decision.
 
 use knowhow_domain::SubmissionId;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::{Ctx, Priority, webhooks};
+use crate::platform::webhooks;
+use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct NotifySubmission {

@@ -1,12 +1,12 @@
-//! Offers a user who has changed starters to merge them with what a release brings.
+//! Offers a user merges of changed starters with a new release.
 
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
 use crate::{Ctx, Priority, review};
 
-/// All starters of a user that are changed.
+/// Offers merges of all changed starters of a user.
 #[derive(Deserialize)]
 pub(super) struct OfferMerges {}
 

@@ -1,18 +1,18 @@
-//! Removes what is past its time.
+//! Deletes expired data.
 
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
-use knowhow_store::months::{self, Ended};
+use knowhow_domain::jobs::job::task;
+use knowhow_store::across::months::{self, EndedMonths};
 use std::time::{Duration, Instant};
 
 use super::{JobResult, SystemJob};
 use crate::App;
 
-/// Rows of each kind in one round.
+/// Maximum rows of each kind per round.
 const BATCH: i64 = 5000;
-/// Rows of use that are summed up in one transaction.
+/// Maximum number of usage rows summed up per transaction.
 const ROWS_SUMMED: i32 = 5000;
-/// No round begins later; the next job goes on.
+/// No round starts after this time; the next job continues.
 const LONGEST: Duration = Duration::from_secs(300);
 
 pub(super) struct Prune;
@@ -23,7 +23,7 @@ impl SystemJob for Prune {
 
     async fn run(app: &App) -> JobResult {
         let began = Instant::now();
-        // One of them that fails is no reason to leave the others.
+        // An error of one step must not prevent the other steps.
         let months = keep_months(app).await;
         let snapshots = knowhow_store::prune_snapshots(&app.db, app.now(), BATCH).await;
         loop {
@@ -32,6 +32,7 @@ impl SystemJob for Prune {
                 idempotency_keys = pruned.idempotency_keys,
                 usage_days = pruned.usage_days,
                 offers = pruned.offers,
+                judge_days = pruned.judge_days,
                 archived_skills = pruned.archived_skills,
                 files = pruned.files,
                 jobs = pruned.jobs,
@@ -43,25 +44,25 @@ impl SystemJob for Prune {
                 submissions = pruned.submissions,
                 dreams = pruned.dreams,
                 reflections = pruned.reflections,
-                "cleared up"
+                "deleted expired data"
             );
             if !pruned.has_more(BATCH) || began.elapsed() > LONGEST {
                 break;
             }
         }
-        tracing::info!(snapshots = snapshots?, "cleared up what no session has any more");
-        let Ended { rows, months } = months?;
-        tracing::info!(rows, months, "summed up what was used in months that are over");
+        tracing::info!(snapshots = snapshots?, "deleted snapshots without a session");
+        let EndedMonths { rows, months } = months?;
+        tracing::info!(rows, months, "summed up the usage of past months");
         Ok(())
     }
 }
 
-/// Sees to it that the months to come have a partition, and sums up and drops those that are over.
-async fn keep_months(app: &App) -> Result<Ended> {
+/// Creates partitions for the coming months; sums up and drops the partitions of past months.
+async fn keep_months(app: &App) -> Result<EndedMonths> {
     let today = app.now().date_naive();
     let made = months::ensure(&app.db, today).await?;
     if made > 0 {
-        tracing::info!(made, "months to come have a partition of usage_events");
+        tracing::info!(made, "created partitions of usage_events for coming months");
     }
     months::end(&app.db, today, ROWS_SUMMED, LONGEST).await
 }

@@ -1,19 +1,19 @@
-//! Makes reflections, and finds those that are due.
+//! Makes reflections, and finds reflections that are due.
 
 use chrono::NaiveDate;
 use knowhow_domain::Cadence;
-use knowhow_domain::job::task;
-use knowhow_store::reflections::{Due, enqueue_due};
+use knowhow_domain::jobs::job::task;
+use knowhow_store::learning::reflections::{DueReflections, enqueue_due};
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
-use crate::reflect::make_reflection;
+use crate::learning::reflect::make_reflection;
 use crate::{App, Ctx, Priority};
 
-/// Reflections that one round enqueues at most.
+/// Maximum reflections enqueued per round.
 const MOST: i64 = 2_000;
 
-/// The reflection of one period.
+/// Makes the reflection of one period.
 #[derive(Deserialize)]
 pub(super) struct Reflect {
     cadence: Cadence,
@@ -24,12 +24,12 @@ impl UserJob for Reflect {
     const TASK: &'static str = task::REFLECT;
 
     async fn run(self, ctx: &Ctx, _: Priority) -> JobResult {
-        // Nobody waits for a reflection, whoever asked for it.
+        // Reflections are always background work, even if requested.
         Ok(make_reflection(ctx, self.cadence, self.period, Priority::Background).await?)
     }
 }
 
-/// Finds, over all tenants, the users whose day, week or month is at its end.
+/// Finds users of all tenants with a day, week or month that has ended, and enqueues their reflections.
 pub(super) struct ReflectDue;
 
 impl SystemJob for ReflectDue {
@@ -37,9 +37,9 @@ impl SystemJob for ReflectDue {
     const SCHEDULE: &'static str = "*/15 * * * *";
 
     async fn run(app: &App) -> JobResult {
-        let jobs = enqueue_due(&app.db, Due { now: app.now(), most: MOST }).await?;
+        let jobs = enqueue_due(&app.db, DueReflections { now: app.now(), most: MOST }).await?;
         if jobs > 0 {
-            tracing::info!(jobs, "reflections are due");
+            tracing::info!(jobs, "enqueued due reflections");
         }
         Ok(())
     }

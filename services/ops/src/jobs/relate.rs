@@ -1,22 +1,22 @@
-//! Reads skills for what their texts say of other skills and name, where a text has changed or the rules have; and the
-//! reconciler, which finds those that were not read.
+//! Extracts relations and entities from changed skills, or from all skills after a change of the rules. A reconciler
+//! finds skills that were missed.
 
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
-use knowhow_store::due;
+use knowhow_domain::jobs::job::task;
+use knowhow_store::across::due;
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
 use crate::graph::{RULES, relate_skills};
 use crate::{App, Ctx, Priority};
 
-/// Users of one round; the next one goes on.
+/// Maximum users per round; the next round continues.
 const MOST: i64 = 2_000;
 
-/// Those of a user's skills that are to be read.
+/// Extracts relations from a user's unread skills.
 #[derive(Deserialize)]
 pub(super) struct RelateSkills {
-    /// Whether the reconciler has found them, and no change of a skill.
+    /// Whether the reconciler enqueued the job, instead of a change of a skill.
     #[serde(default)]
     repair: bool,
 }
@@ -29,7 +29,7 @@ impl UserJob for RelateSkills {
     }
 }
 
-/// Finds, over all tenants, whose skills are to be read: the rules are new, or a job was lost.
+/// Finds users of all tenants with unread skills, because the rules are new or a job was lost.
 pub(super) struct RelateStale;
 
 impl SystemJob for RelateStale {
@@ -41,43 +41,37 @@ impl SystemJob for RelateStale {
     }
 }
 
-/// Enqueues the users whose skills are to be read, at most 2,000; how many.
-///
-/// # Errors
-/// `Unavailable`.
+/// Enqueues jobs for users with unread skills, at most 2,000. Returns the number of jobs.
 pub async fn reconcile(app: &App) -> Result<i64> {
     let jobs = due::enqueue_relating(&app.db, RULES, app.now(), MOST).await?;
     if jobs > 0 {
-        tracing::info!(jobs, rules = RULES, "skills are to be read for the graph");
+        tracing::info!(jobs, rules = RULES, "enqueued users with skills to read for the graph");
     }
     Ok(jobs)
 }
 
-/// What is still to be read for the graph, of all tenants.
+/// The remaining work for the graph, over all tenants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {
-    /// Users whose skills are to be read.
+    /// Number of users with unread skills.
     pub users: i64,
-    /// Jobs that wait, or are at work.
+    /// Number of queued and running jobs.
     pub jobs: i64,
-    /// Whether there may be more of either.
+    /// Whether a count reached its limit.
     pub is_cut: bool,
 }
 
-/// Most users and jobs that are counted.
+/// Maximum value of each count.
 const MOST_COUNTED: i64 = 100_000;
 
 impl Backlog {
-    /// Whether all is read.
+    /// Returns whether all skills are read.
     pub fn is_empty(self) -> bool {
         self.users + self.jobs == 0
     }
 }
 
-/// Counts what is still to be read for the graph.
-///
-/// # Errors
-/// `Unavailable`.
+/// Counts the users with unread skills, and their jobs.
 pub async fn find_backlog(app: &App) -> Result<Backlog> {
     let due::Unrelated { users, jobs } = due::count_unrelated(&app.db, RULES, MOST_COUNTED).await?;
     Ok(Backlog { users, jobs, is_cut: users.max(jobs) == MOST_COUNTED })

@@ -1,15 +1,15 @@
-//! Finds the snapshots that are about to expire, of users that are active: those that would say the same are prolonged, the
-//! others are rendered anew.
+//! Finds snapshots of active users that are about to expire. Unchanged snapshots are extended, changed snapshots are
+//! rendered again.
 
-use knowhow_domain::job::task;
-use knowhow_store::due::{self, Renewed};
+use knowhow_domain::jobs::job::task;
+use knowhow_store::across::due::{self, RenewedSnapshots};
 
 use super::{JobResult, SystemJob};
 use crate::App;
 
-/// Snapshots of one round. A user beyond them is given one when a session asks for it.
+/// Maximum snapshots per round. For further users, a snapshot is rendered when a session requests it.
 const MOST: i64 = 20_000;
-/// Of one transaction: to enqueue some thousand jobs may take longer than a statement is given.
+/// Maximum number of snapshots per transaction, as enqueueing thousands of jobs may exceed the statement timeout.
 const PAGE: i64 = 1_000;
 
 pub(super) struct RenderSnapshots;
@@ -21,9 +21,9 @@ impl SystemJob for RenderSnapshots {
     async fn run(app: &App) -> JobResult {
         for _ in 0..MOST / PAGE {
             let page = due::renew_snapshots(&app.db, app.snapshot_lifetime, app.now(), PAGE).await?;
-            let Renewed { prolonged, enqueued } = page;
+            let RenewedSnapshots { prolonged, enqueued } = page;
             if prolonged + enqueued > 0 {
-                tracing::info!(prolonged, enqueued, "snapshots are prolonged, or rendered anew");
+                tracing::info!(prolonged, enqueued, "extended snapshots, or enqueued their rendering");
             }
             if prolonged + enqueued < PAGE {
                 break;

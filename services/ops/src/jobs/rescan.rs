@@ -1,18 +1,18 @@
-//! Reads live skills, and the texts of libraries, anew when the scanner's rules have changed; and those that have changed since
-//! something was found in them.
+//! Scans skills and library texts again after an update of the scanner's rules, and skills with findings after a
+//! change.
 
-use knowhow_domain::job::task;
-use knowhow_domain::scanner;
-use knowhow_store::due;
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::review::scanner;
+use knowhow_store::across::due;
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
 use crate::{App, Ctx, Priority, review};
 
-/// Users of one round; the next one goes on.
+/// Maximum users per round; the next round continues.
 const MOST: i64 = 2_000;
 
-/// All skills of a user that are to be read.
+/// Scans all skills of a user that are due for a scan.
 #[derive(Deserialize)]
 pub(super) struct RescanSkills {}
 
@@ -24,7 +24,7 @@ impl UserJob for RescanSkills {
     }
 }
 
-/// Reads libraries, and finds, over all tenants, whose skills are to be read.
+/// Scans libraries, and enqueues jobs for users of all tenants with skills that are due for a scan.
 pub(super) struct RescanStale;
 
 impl SystemJob for RescanStale {
@@ -35,7 +35,7 @@ impl SystemJob for RescanStale {
         let rules = review::rules();
         let jobs = due::enqueue_rescans(&app.db, rules, app.now(), MOST).await?;
         if jobs > 0 {
-            tracing::info!(jobs, rules = scanner::version(), "skills are to be read for attacks");
+            tracing::info!(jobs, rules = scanner::version(), "enqueued users with skills to scan");
         }
         Ok(review::rescan_libraries(app).await?)
     }

@@ -1,14 +1,14 @@
-//! Has a chat model read what was submitted, and people where none has in time.
+//! Lets a chat model review submissions. If no model reads a submission in time, people decide.
 
 use knowhow_domain::SubmissionId;
-use knowhow_domain::job::task;
-use knowhow_store::due;
+use knowhow_domain::jobs::job::task;
+use knowhow_store::across::due;
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
 use crate::{App, Ctx, Priority, review};
 
-/// Submissions of one round.
+/// Maximum submissions per round.
 const MOST: i64 = 5_000;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ impl UserJob for ReviewSubmission {
     }
 }
 
-/// Leaves to people what no worker with a model has read.
+/// Leaves submissions to people if no worker with a model has read them in time.
 pub(super) struct ReviewOverdue;
 
 impl SystemJob for ReviewOverdue {
@@ -34,7 +34,7 @@ impl SystemJob for ReviewOverdue {
     async fn run(app: &App) -> JobResult {
         let left = due::leave_unread_to_people(&app.db, app.now(), MOST).await?;
         if left > 0 {
-            tracing::warn!(left, "submissions were read by no model in time; people look at them");
+            tracing::warn!(left, "submissions were not read by a model in time; people have to decide");
         }
         Ok(())
     }

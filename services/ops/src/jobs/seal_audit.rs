@@ -1,9 +1,10 @@
 //! Seals entries of the audit log into its chain.
 
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 
 use super::{JobResult, SystemJob};
-use crate::{App, chain};
+use crate::App;
+use crate::platform::chain;
 
 pub(super) struct SealAudit;
 

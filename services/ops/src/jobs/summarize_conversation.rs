@@ -1,11 +1,11 @@
-//! Makes the summary of a conversation that is over.
+//! Summarizes an ended session.
 
 use knowhow_domain::SessionId;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::conversations::summarize_session;
+use crate::sessions::conversations::summarize_session;
 use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]

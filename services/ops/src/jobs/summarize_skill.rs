@@ -1,14 +1,16 @@
-//! Has a model write the index line of a skill whose author gave none.
+//! Lets a model write the summary of a skill that has no summary.
 
-use knowhow_domain::job::task;
-use knowhow_domain::{DirectiveName, Error, MadeBy, SkillId, manifest};
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{DirectiveName, Error, MadeBy, SkillId};
 use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, SkillKey};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::summarize::{Summarized, summarize_skill};
-use crate::{Ctx, Priority, directives};
+use crate::learning::directives;
+use crate::sessions::summarize::{Summarized, summarize_skill};
+use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeSkill {
@@ -30,14 +32,14 @@ impl UserJob for SummarizeSkill {
         let directive = directives::find(ctx, DirectiveName::Summary).await?.text;
         let summary = summarize_skill(&ctx.app.models, &directive, &text, priority);
         let summary = summary.await.map_err(Error::from)?;
-        // An extract is made wherever the line is shown.
+        // A summary extracted from the text is not stored, as it is computed whenever it is shown.
         if summary.made_by == MadeBy::Extract {
             return Ok(());
         }
         let digest = manifest::digest(skill.document.as_bytes());
         let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.summarize_skill").await?;
         if !skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await? {
-            // Its line may be as true of the new text; whether it is, the next try finds out.
+            // The summary may be wrong for the new text, so the job is retried.
             return Err(Error::Unavailable("the skill has changed meanwhile".into()).into());
         }
         Ok(tx.commit().await?)

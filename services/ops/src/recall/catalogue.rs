@@ -1,53 +1,57 @@
-//! The skills of a user at one revision, with the index that finds them and the examples that use has taught.
+//! Defines a user's catalogue: the skills at one revision, with their search index and learned examples.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use knowhow_domain::recall::{Catalogue, Examples};
 use knowhow_domain::{Result, SkillId};
-use knowhow_store::examples::LearnedVectors;
-use knowhow_store::skills::{self, Revisions, Stamp};
+use knowhow_store::learning::examples::LearnedVectors;
+use knowhow_store::skills::{self, Revisions, SkillStamp};
 
 use crate::Ctx;
 
-/// A skill of a catalogue, as answers name it.
+/// A skill of a catalogue, with the data that answers show.
 #[derive(Debug)]
 pub(crate) struct KnownSkill {
     pub(crate) id: SkillId,
     /// The skill's full name, with its namespaces.
     pub(crate) name: Box<str>,
-    /// The line of the index.
+    /// Search key of the frontmatter's name, if that name differs from the skill's.
+    pub(super) alias: Option<Box<str>>,
+    /// The skill's summary in the index.
     pub(crate) summary: Box<str>,
-    /// Whether it is recalled by name alone.
+    /// Whether the skill is recalled only by name.
     pub(crate) reserved: bool,
-    /// The state that was read.
+    /// Stamp of the text that was read.
     pub(super) text_stamp: i64,
-    /// That of its vector.
+    /// Stamp of the vector that was read; `None` if the skill has no vector.
     pub(super) vector_stamp: Option<i64>,
-    /// Whether the words of its body were read too: those of a large library come later.
+    /// Whether the words of the skill's body were read. In a large library bodies are read later.
     pub(super) has_body: bool,
 }
 
-/// All skills of a user at one revision; by default none.
+/// All skills of a user at one revision. The default has no skills.
 #[derive(Clone)]
 pub(crate) struct UserCatalogue {
     /// The revision of the skills.
     pub(super) revision: i64,
-    /// The index that finds them.
+    /// The search index of the skills.
     pub(crate) index: Arc<Catalogue>,
     /// The skills by name, in the order of the index.
     pub(crate) skills: Arc<[Arc<KnownSkill>]>,
-    /// Whether the index holds the vectors.
+    /// Whether the index contains the vectors.
     pub(super) keeps_vectors: bool,
-    /// Whether the words of all bodies are in the index.
+    /// Whether the index contains the words of all bodies.
     pub(crate) has_bodies: bool,
-    /// Where starters had no vectors yet: the state of the library then. No revision tells when they are made.
+    /// State of the starter library at a time when starters lacked vectors; `None` if all starters had vectors.
+    /// Computing these vectors changes the library's state but no revision.
     pub(super) awaits_library: Option<u64>,
-    /// The examples: vectors with places of the index. They are read by themselves, as they change with each use.
+    /// Vectors of examples, with the indexes of their skills. They are read separately, because each use of a skill
+    /// changes them.
     pub(crate) examples: Arc<Examples>,
-    /// The counter-examples, likewise.
+    /// Vectors of counter-examples, with the indexes of their skills.
     pub(crate) counter_examples: Arc<Examples>,
-    /// The revision of both, where they were wanted.
+    /// Revision of examples and counter-examples; `None` if they were not requested.
     pub(super) examples_revision: Option<i64>,
 }
 
@@ -67,25 +71,25 @@ impl Default for UserCatalogue {
     }
 }
 
-/// What a kept catalogue must hold.
+/// The state that a cached catalogue must have reached.
 #[derive(Clone, Copy)]
-pub(crate) struct Needed {
+pub(crate) struct CatalogueState {
     pub(super) revision: i64,
-    /// `None` where examples are to be of no effect.
+    /// Revision of the examples; `None` if examples are not used.
     pub(super) examples: Option<i64>,
-    /// The present state of the library of starters.
+    /// Current state of the starter library.
     pub(super) library: u64,
 }
 
 impl KnownSkill {
-    /// The state that it was read at.
-    pub(super) fn stamp(&self) -> Stamp {
+    /// Returns the stamp of the text and vector that were read.
+    pub(super) fn stamp(&self) -> SkillStamp {
         let Self { id, text_stamp, vector_stamp, .. } = *self;
-        Stamp { id, text: text_stamp, vector: vector_stamp, bytes: 0, is_starter: false }
+        SkillStamp { id, text: text_stamp, vector: vector_stamp, bytes: 0, is_starter: false }
     }
 }
 
-impl Needed {
+impl CatalogueState {
     pub(super) fn of(ctx: &Ctx, revisions: Revisions) -> Self {
         let counts = ctx.principal.settings().learns() && ctx.app.models.embedder.is_some();
         let examples = counts.then_some(revisions.examples);
@@ -94,17 +98,17 @@ impl Needed {
 }
 
 impl UserCatalogue {
-    /// The skills by id, with their places.
+    /// Returns the skills by id, each with its index in `skills`.
     pub(super) fn known(&self) -> HashMap<SkillId, (usize, &Arc<KnownSkill>)> {
         self.skills.iter().enumerate().map(|(place, skill)| (skill.id, (place, skill))).collect()
     }
 
-    /// The revision of the skills, and that of the examples where they count.
+    /// Returns the revision of the skills, and the revision of the examples if they are used.
     pub(crate) fn revisions(&self) -> (i64, Option<i64>) {
         (self.revision, self.examples_revision)
     }
 
-    pub(super) fn has(&self, needed: Needed) -> bool {
+    pub(super) fn has(&self, needed: CatalogueState) -> bool {
         self.has_skills(needed)
             && match needed.examples {
                 Some(revision) => self.examples_revision.is_some_and(|own| own >= revision),
@@ -112,11 +116,11 @@ impl UserCatalogue {
             }
     }
 
-    pub(super) fn has_skills(&self, needed: Needed) -> bool {
+    pub(super) fn has_skills(&self, needed: CatalogueState) -> bool {
         self.revision >= needed.revision && self.awaits_library.is_none_or(|state| state == needed.library)
     }
 
-    /// The same skills with what they learned.
+    /// Returns the same skills with these examples and counter-examples.
     pub(super) fn with_examples(&self, learned: Option<LearnedVectors>) -> Self {
         let Some(learned) = learned else {
             let (examples, counter_examples) = (Arc::default(), Arc::default());
@@ -125,7 +129,8 @@ impl UserCatalogue {
         let places: HashMap<SkillId, u32> = self.skills.iter().map(|skill| skill.id).zip(0..).collect();
         let (examples, counter_examples) =
             (place(&places, &learned.examples), place(&places, &learned.counter_examples));
-        // What a skill has learned that is newer than these is read again.
+        // Some examples belong to skills that this catalogue lacks. The revision is set one lower, so that they are
+        // read again.
         let is_missing =
             examples.len() < learned.examples.len() || counter_examples.len() < learned.counter_examples.len();
         let lacks = i64::from(is_missing);
@@ -137,18 +142,31 @@ impl UserCatalogue {
         }
     }
 
-    /// The cosines of a vector to all skills, where the index does not hold what it takes.
-    pub(crate) async fn cosines(&self, ctx: &Ctx, embedding: &[f32]) -> Result<Option<Vec<Option<f32>>>> {
-        let Some(embedder) = ctx.app.models.embedder.as_deref().filter(|_| !self.keeps_vectors) else {
-            return Ok(None);
+    /// Returns the cosines of each vector to all skills. Returns `None` for each vector if the index contains the
+    /// vectors of the skills. Queries the database at most once.
+    pub(crate) async fn cosines(
+        &self,
+        ctx: &Ctx,
+        embeddings: &[Option<&[f32]>],
+    ) -> Result<Vec<Option<Vec<Option<f32>>>>> {
+        let given: Vec<&[f32]> = embeddings.iter().filter_map(|embedding| *embedding).collect();
+        let embedder = ctx.app.models.embedder.as_deref().filter(|_| !self.keeps_vectors && !given.is_empty());
+        let Some(embedder) = embedder else { return Ok(vec![None; embeddings.len()]) };
+        let mut found = vec![HashMap::new(); given.len()];
+        for cosine in skills::list_cosines(&ctx.app.db, &ctx.principal, embedder.model(), &given).await? {
+            if let Some(of_vector) = found.get_mut(cosine.vector) {
+                of_vector.insert(cosine.skill, cosine.cosine);
+            }
+        }
+        let by_skill = |found: HashMap<SkillId, f32>| -> Vec<Option<f32>> {
+            self.skills.iter().map(|skill| found.get(&skill.id).copied()).collect()
         };
-        let found = skills::list_cosines(&ctx.app.db, &ctx.principal, embedder.model(), embedding).await?;
-        let found: HashMap<SkillId, f32> = found.into_iter().collect();
-        Ok(Some(self.skills.iter().map(|skill| found.get(&skill.id).copied()).collect()))
+        let mut found = found.into_iter().map(by_skill);
+        Ok(embeddings.iter().map(|embedding| embedding.and_then(|_| found.next())).collect())
     }
 }
 
-/// Learned vectors with the places of their skills; what was learned by a skill that is not there is left out.
+/// Returns learned vectors with the indexes of their skills. Vectors of unknown skills are left out.
 pub(super) fn place<'a>(places: &HashMap<SkillId, u32>, learned: &'a [(SkillId, Vec<f32>)]) -> Vec<(u32, &'a [f32])> {
     learned.iter().filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice()))).collect()
 }

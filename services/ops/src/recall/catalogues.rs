@@ -1,4 +1,4 @@
-//! All that recall keeps of users in this process.
+//! Caches each user's catalogue, memories and recent answers in this process.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,90 +12,94 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use super::catalogue::{Needed, UserCatalogue};
-use super::handed::HandedIn;
-use super::kept::{Kept, Owner, owner_of};
+use super::catalogue::{CatalogueState, UserCatalogue};
 use super::memories::SearchedMemories;
-use crate::answers::KeptAnswers;
+use crate::platform::answer_cache::AnswerCaches;
+use crate::recall::own_changes::OwnChanges;
+use crate::recall::user_cache::{Owner, UserCopies, owner_of};
 use crate::{Ctx, compute};
 
-/// From so many skills on it takes more than a moment to find what changed.
+/// Maximum number of skills of a catalogue that can be refreshed without a noticeable delay.
 const MANY: usize = 500;
-/// Pause before a changed catalogue is brought up to date, so that several saves in a row cost one update.
+/// Wait before a changed catalogue is refreshed, so that several saves in a row cause one refresh.
 const SOON: Duration = Duration::from_secs(1);
-/// Longest that a create waits for what changed elsewhere among many; it goes by what is at hand else.
+/// Maximum time that the creation of a skill waits for changes by other processes, if the user has many skills. If it
+/// passes, the cached catalogue is used.
 const BESIDE: Duration = Duration::from_millis(100);
-/// Memories may take a part of the bytes besides: one in this many.
+/// Divisor of the catalogues' byte limit. The result is the additional limit for memories.
 const MEMORIES: u64 = 2;
-/// Answers may take a part besides: one in this many.
+/// Divisor of the catalogues' byte limit. The result is the additional limit for answers.
 const ANSWERS: u64 = 2;
-/// And changes that were just made here: one in this many.
-const HANDED_IN: u64 = 8;
-/// Copies are built by at most this many requests at once in a process: each takes a processor.
+/// Divisor of the catalogues' byte limit. The result is the additional limit for recent changes by this process.
+const OWN_CHANGES: u64 = 8;
+/// Maximum number of copies that a process builds at once, because each occupies a processor.
 const BUILDING: usize = 2;
-/// Of these, copies of many texts: one, so that who changed a skill or two always has the other place.
+/// Maximum number of copies with many texts that are built at once. The other slot stays free for small changes.
 const BUILDING_MANY: usize = 1;
-/// Texts are read for at most this many copies that are or wait to be built: the texts of fifty skills take some 250 KB, and many
-/// users come at once when a process has just started.
+/// Maximum number of copies per queue that hold their texts in memory, both waiting and being built. Fifty skills
+/// take about 250 KB, and many users arrive after a start.
 const READING: usize = 8;
-/// Texts of more bytes are many, and wait in a line of their own: some two hundred skills, so that usual libraries have both places
-/// when a process has just started and all their users come at once.
+/// Maximum bytes of texts of a copy that uses the queue for few texts; about two hundred skills. Usual libraries can
+/// then use both slots after a start, when all users arrive at once.
 pub(super) const QUICK: usize = 1024 * 1024;
 
-/// Counts of the catalogues that were found in memory since the start, and of those that are kept now.
+/// Counts of catalogue lookups since the start, and the current size of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CacheCounts {
-    /// Found, and fresh.
+    /// Lookups that found a current catalogue.
     pub hits: u64,
-    /// Read and built anew. Neither counted here nor as a hit: examples, which are read by themselves; a change that this
-    /// process made itself and need not read; and a request that waits while another one builds the catalogue.
+    /// Catalogues that were read and rebuilt. Three cases count neither as a hit nor as a miss:
+    /// - examples, which are read separately
+    /// - a change by this process, which need not be read
+    /// - a request that waits while another one builds the catalogue
     pub misses: u64,
-    /// Users whose catalogue is kept.
+    /// Users with a cached catalogue.
     pub users: u64,
-    /// Bytes that these take, roughly; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
+    /// Approximate bytes of these catalogues; `KNOWHOW_CATALOGUE_CACHE_MB` is the limit.
     pub bytes: u64,
 }
 
-/// What is kept of the users of this process, within a weight.
+/// Caches for the users of this process, limited by size.
 pub struct Catalogues {
-    pub(super) skills: Kept<UserCatalogue>,
-    pub(super) memories: Kept<SearchedMemories>,
-    /// Skills and lines of the index as they were just shown.
-    pub(crate) answers: KeptAnswers,
-    /// Changes that this process has made itself.
-    pub(super) handed_in: HandedIn,
-    /// Catalogues with more skills than these leave the vectors in the database.
+    pub(super) skills: UserCopies<UserCatalogue>,
+    pub(super) memories: UserCopies<SearchedMemories>,
+    /// Skills and index lines that were shown recently.
+    pub(crate) answers: AnswerCaches,
+    /// Recent changes that this process made.
+    pub(super) own_changes: OwnChanges,
+    /// Maximum number of skills of a catalogue with cached vectors. Larger catalogues leave the vectors in the
+    /// database.
     pub(super) vectors_kept: usize,
-    /// What the memories of one user may take, about: of more, the oldest are not found.
+    /// Approximate maximum bytes for the memories of one user. Beyond it, the oldest memories are not found.
     pub(super) most_of_memories: usize,
-    /// Whose catalogue is to be brought up to date soon.
+    /// Users with a scheduled refresh of their catalogue.
     awaited: Mutex<HashSet<Owner>>,
-    few_texts: Line,
-    many_texts: Line,
+    few_texts: BuildQueue,
+    many_texts: BuildQueue,
     misses: AtomicU64,
 }
 
 impl Catalogues {
-    /// An empty cache of at most so many bytes. Of catalogues with more than `vectors_kept` skills the vectors stay in the
-    /// database, and cosines come from there; the ranking is the same.
+    /// Returns empty caches; `bytes` limits the catalogues. A catalogue with more than `vectors_kept` skills leaves
+    /// its vectors in the database, which then computes the cosines. The ranking is the same.
     pub fn new(bytes: u64, vectors_kept: usize) -> Self {
         let of_memories = bytes / MEMORIES;
         let building = Arc::new(Semaphore::new(BUILDING));
         Self {
-            skills: Kept::new(bytes),
-            memories: Kept::new(of_memories),
-            answers: KeptAnswers::new(bytes / ANSWERS),
-            handed_in: HandedIn::new(bytes / HANDED_IN),
+            skills: UserCopies::new(bytes),
+            memories: UserCopies::new(of_memories),
+            answers: AnswerCaches::new(bytes / ANSWERS),
+            own_changes: OwnChanges::new(bytes / OWN_CHANGES),
             vectors_kept,
             most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),
             awaited: Mutex::default(),
-            few_texts: Line::new(&building, BUILDING),
-            many_texts: Line::new(&building, BUILDING_MANY),
+            few_texts: BuildQueue::new(&building, BUILDING),
+            many_texts: BuildQueue::new(&building, BUILDING_MANY),
             misses: AtomicU64::new(0),
         }
     }
 
-    /// How well it does.
+    /// Returns the counts of hits and misses, and the current size.
     pub async fn counts(&self) -> CacheCounts {
         let (hits, users, bytes) = self.skills.count().await;
         CacheCounts { hits, misses: self.misses.load(Ordering::Relaxed), users, bytes }
@@ -105,69 +109,72 @@ impl Catalogues {
         self.misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The catalogue at these revisions or later ones.
+    /// Returns the catalogue at these revisions or later ones.
     pub(crate) async fn get(&self, ctx: &Ctx, revisions: Revisions) -> Result<Arc<UserCatalogue>> {
-        self.skills.get(ctx, Needed::of(ctx, revisions)).await
+        self.skills.get(ctx, CatalogueState::of(ctx, revisions)).await
     }
 
-    /// The caller's catalogue as this process has it; `None` where there is none, or one that a search cannot go by, or where this
-    /// process knows of a later change.
+    /// Returns the caller's cached catalogue. Returns `None` in three cases:
+    /// - the caller has no cached catalogue
+    /// - the examples or the vectors of starters are outdated
+    /// - this process has made a later change
     pub(crate) async fn find_unless_behind(&self, ctx: &Ctx) -> Result<Option<Arc<UserCatalogue>>> {
-        let Some(kept) = self.skills.find(ctx).await? else { return Ok(None) };
-        let (skills, examples) = kept.revisions();
-        let own = Needed::of(ctx, Revisions { skills, examples: examples.unwrap_or_default() });
-        if !kept.has(own) || self.handed_in.is_behind(owner_of(ctx)?, skills) {
+        let Some(cached) = self.skills.find(ctx).await? else { return Ok(None) };
+        let (skills, examples) = cached.revisions();
+        let own = CatalogueState::of(ctx, Revisions { skills, examples: examples.unwrap_or_default() });
+        if !cached.has(own) || self.own_changes.is_behind(owner_of(ctx)?, skills) {
             return Ok(None);
         }
-        self.skills.note_found(ctx, &kept)?;
-        Ok(Some(kept))
+        self.skills.note_found(ctx, &cached)?;
+        Ok(Some(cached))
     }
 
-    /// The caller's skills to compare a new one with, which may be among them; `made` is the revision that it made. Of many
-    /// skills the changes of the last second or so may be missing, and more where it takes too long to find out.
+    /// Returns the catalogue that a new skill is compared with. It may include that skill. `made` is the revision of
+    /// the creation. If the user has many skills, the changes of the last second may be missing. Older changes may be
+    /// missing too, if reading them takes longer than `BESIDE`.
     pub(crate) async fn get_beside(&self, ctx: &Ctx, made: Option<i64>) -> Result<Arc<UserCatalogue>> {
-        let (Some(kept), Some(made)) = (self.skills.find(ctx).await?, made) else {
+        let (Some(cached), Some(made)) = (self.skills.find(ctx).await?, made) else {
             return catalogue_now(ctx).await;
         };
-        // What was before it is known without asking, and its own text waits for who searches.
-        let before = Revisions { skills: made - 1, examples: kept.examples_revision.unwrap_or_default() };
-        if kept.skills.len() <= MANY {
+        // The revision before the creation is known without a query. The next search reads the new text itself.
+        let before = Revisions { skills: made - 1, examples: cached.examples_revision.unwrap_or_default() };
+        if cached.skills.len() <= MANY {
             return self.get(ctx, before).await;
         }
-        if self.is_awaited(ctx)? || kept.has(Needed::of(ctx, before)) {
+        if self.is_awaited(ctx)? || cached.has(CatalogueState::of(ctx, before)) {
             self.bring_up_to_date_soon(ctx)?;
-            return Ok(kept);
+            return Ok(cached);
         }
-        // Another process has changed some, or a job. What was begun goes on where it takes longer.
+        // Another process or a job changed skills. If the refresh takes too long, it continues in the background.
         let current = timeout(BESIDE, self.get(ctx, before)).await;
         self.bring_up_to_date_soon(ctx)?;
-        current.unwrap_or(Ok(kept))
+        current.unwrap_or(Ok(cached))
     }
 
-    /// Whether there is a catalogue of the caller's, however old.
+    /// Returns whether a catalogue of the caller is cached, even if it is outdated.
     pub(crate) fn has(&self, ctx: &Ctx) -> bool {
         owner_of(ctx).is_ok_and(|owner| self.skills.has(&owner))
     }
 
-    /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
-    /// longer than a turn waits.
+    /// Builds the caller's catalogue in the background if it is not cached, because building one with many skills
+    /// takes longer than a turn waits.
     pub(crate) fn prepare(&self, ctx: &Ctx) {
         if owner_of(ctx).is_ok() && !self.has(ctx) {
             bring_up_to_date(ctx);
         }
     }
 
-    /// Where a copy of texts of so many bytes waits to be built.
-    pub(super) fn line(&self, bytes: usize) -> &Line {
+    /// Returns the queue for a copy with `bytes` of texts.
+    pub(super) fn line(&self, bytes: usize) -> &BuildQueue {
         if bytes > QUICK { &self.many_texts } else { &self.few_texts }
     }
 
-    /// Whether the caller's catalogue is brought up to date within a second.
+    /// Returns whether a refresh of the caller's catalogue is scheduled.
     fn is_awaited(&self, ctx: &Ctx) -> Result<bool> {
         Ok(self.lock_awaited().contains(&owner_of(ctx)?))
     }
 
-    /// Once for all that the caller changes within a second.
+    /// Schedules one refresh for all changes of the caller within a second.
     fn bring_up_to_date_soon(&self, ctx: &Ctx) -> Result<()> {
         let owner = owner_of(ctx)?;
         if self.lock_awaited().insert(owner) {
@@ -186,33 +193,35 @@ impl Catalogues {
     }
 }
 
-/// Who builds copies, one behind the other.
-pub(super) struct Line {
+/// A queue of copies to build.
+pub(super) struct BuildQueue {
     reading: Semaphore,
     turns: Semaphore,
-    /// The places of all lines of the process.
+    /// Slots that all queues of the process share.
     building: Arc<Semaphore>,
 }
 
-impl Line {
-    /// A line that takes at most so many of the places at once.
+impl BuildQueue {
+    /// Returns a queue that uses at most `most` of the shared slots at once.
     fn new(building: &Arc<Semaphore>, most: usize) -> Self {
         let (reading, turns) = (Semaphore::new(READING), Semaphore::new(most));
         Self { reading, turns, building: building.clone() }
     }
 
-    /// A place for texts in memory, to be held from before they are read until the copy is built.
+    /// Returns a permit for texts in memory. The caller holds it from before the texts are read until the copy is
+    /// built.
     pub(super) async fn place_for_texts(&self) -> Result<SemaphorePermit<'_>> {
         self.reading.acquire().await.map_err(Error::internal)
     }
 
-    /// Builds a copy, beside the threads that answer requests.
+    /// Builds a copy on a blocking thread.
     pub(super) async fn build<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let _place = self.place_to_build().await?;
         compute(move || Ok(work())).await
     }
 
-    /// The line's turn, and then a place: who waits for a turn keeps no place from the other line.
+    /// Waits for a slot of this queue, and then for a shared slot. While a copy waits for the first slot, the other
+    /// queue can use the shared slots.
     pub(super) async fn place_to_build(&self) -> Result<[SemaphorePermit<'_>; 2]> {
         let turn = self.turns.acquire().await.map_err(Error::internal)?;
         Ok([turn, self.building.acquire().await.map_err(Error::internal)?])
@@ -228,16 +237,17 @@ fn bring_up_to_date(ctx: &Ctx) {
     });
 }
 
-/// The user's catalogue as of now.
+/// Returns the user's current catalogue.
 pub(crate) async fn catalogue_now(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
     let revisions = skills::find_revisions(&ctx.app.db, &ctx.principal).await?;
     ctx.app.catalogues.get(ctx, revisions).await
 }
 
-/// The user's catalogue as this process has it, or else as of now: for what may miss the last changes.
-pub(crate) async fn catalogue_at_hand(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
+/// Returns the user's cached catalogue, even if it is outdated, or else builds the current one. For callers that do
+/// not need the latest changes.
+pub(crate) async fn cached_catalogue(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
     match ctx.app.catalogues.skills.find(ctx).await? {
-        Some(kept) => Ok(kept),
+        Some(cached) => Ok(cached),
         None => catalogue_now(ctx).await,
     }
 }

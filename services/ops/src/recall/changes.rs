@@ -1,54 +1,55 @@
-//! A catalogue after some of its skills have changed.
+//! Updates a catalogue after some of its skills have changed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use knowhow_domain::SkillId;
-use knowhow_domain::index::gist;
-use knowhow_domain::recall::{Listed, SkillText};
-use knowhow_store::skills::{CatalogueRow, Stamp};
+use knowhow_domain::recall::{ListedSkill, SkillText};
+use knowhow_domain::skills::index::gist;
+use knowhow_store::skills::{CatalogueRow, SkillStamp};
 
 use super::catalogue::{KnownSkill, UserCatalogue};
 
 /// The changes that were read for a catalogue.
-pub(super) struct Changes {
-    /// The revision.
+pub(super) struct CatalogueChanges {
+    /// The new revision of the catalogue.
     pub(super) revision: i64,
-    /// Of all skills, in no order.
-    pub(super) stamps: Vec<Stamp>,
-    /// Of those that changed, or whose body or vector was missing.
+    /// The stamps of all skills of the user, in any order.
+    pub(super) stamps: Vec<SkillStamp>,
+    /// Rows of the skills that changed, or that lacked a body or a vector.
     pub(super) read: HashMap<SkillId, CatalogueRow>,
-    /// Whether vectors are to be held.
+    /// Whether the new index contains vectors.
     pub(super) keeps_vectors: bool,
     /// See [`UserCatalogue::awaits_library`].
     pub(super) awaits_library: Option<u64>,
 }
 
-/// A skill of the catalogue that is made.
+/// A skill of the new catalogue.
 struct Current<'a> {
     skill: Arc<KnownSkill>,
-    /// Its place before.
+    /// Index of the skill in the previous catalogue; `None` if it is new.
     before: Option<usize>,
-    /// Its text, if that is new.
+    /// The text to index, if it changed.
     text: Option<&'a CatalogueRow>,
-    /// Its vector or the lack of one, if that is new.
+    /// The vector to index, if it changed; `Some(None)` if it was removed.
     embedding: Option<Option<&'a [f32]>>,
 }
 
 impl UserCatalogue {
-    /// The catalogue after changes. What its skills have learned stays with them.
+    /// Returns the catalogue with these changes. Examples are kept with their skills.
     ///
-    /// Work for the processor: some tens of microseconds for each KiB of text that was read, and some for each skill.
-    pub(super) fn update(&self, changes: &Changes) -> Self {
+    /// Takes tens of microseconds of processor time for each KiB of changed text, and a small amount for each skill.
+    pub(super) fn update(&self, changes: &CatalogueChanges) -> Self {
         let known = self.known();
         let mut all: Vec<Current<'_>> =
             changes.stamps.iter().filter_map(|stamp| self.current(changes, stamp, known.get(&stamp.id))).collect();
         all.sort_by(|a, b| a.skill.name.cmp(&b.skill.name));
-        let listed: Vec<Listed<'_>> = all
+        let listed: Vec<ListedSkill<'_>> = all
             .iter()
-            .map(|current| Listed {
+            .map(|current| ListedSkill {
                 before: current.before,
                 name: &current.skill.name,
+                alias: current.skill.alias.as_deref(),
                 text: current.text.map(text_of),
                 embedding: current.embedding,
             })
@@ -75,21 +76,21 @@ impl UserCatalogue {
         }
     }
 
-    /// Whether the vector of a skill is here as it is now.
-    pub(super) fn has_vector(&self, known: &KnownSkill, stamp: &Stamp) -> bool {
+    /// Returns whether the skill's current vector is already in memory.
+    pub(super) fn has_vector(&self, known: &KnownSkill, stamp: &SkillStamp) -> bool {
         self.keeps_vectors && known.vector_stamp == stamp.vector
     }
 
-    /// What becomes of a skill; `None` for one that went while the texts were read.
+    /// Returns the new state of a skill; `None` if it was deleted while texts were read.
     fn current<'a>(
         &self,
-        changes: &'a Changes,
-        stamp: &Stamp,
+        changes: &'a CatalogueChanges,
+        stamp: &SkillStamp,
         known: Option<&(usize, &Arc<KnownSkill>)>,
     ) -> Option<Current<'a>> {
         let row = changes.read.get(&stamp.id);
         let same_text = known.filter(|(_, skill)| skill.text_stamp == stamp.text);
-        // Where only the vector changed, the body was not read.
+        // If only the vector changed, the row was read without the body.
         let text = row.filter(|row| row.body.is_some() || same_text.is_none());
         let skill = match (text, same_text) {
             (Some(row), _) => Arc::new(KnownSkill::of(row, stamp)),
@@ -108,11 +109,12 @@ impl UserCatalogue {
 }
 
 impl KnownSkill {
-    /// The same with another vector.
-    fn with_vector(&self, stamp: &Stamp) -> Self {
+    /// Returns this skill with the vector stamp of `stamp`.
+    fn with_vector(&self, stamp: &SkillStamp) -> Self {
         Self {
             id: self.id,
             name: self.name.clone(),
+            alias: self.alias.clone(),
             summary: self.summary.clone(),
             reserved: self.reserved,
             text_stamp: self.text_stamp,
@@ -121,10 +123,11 @@ impl KnownSkill {
         }
     }
 
-    fn of(row: &CatalogueRow, stamp: &Stamp) -> Self {
+    fn of(row: &CatalogueRow, stamp: &SkillStamp) -> Self {
         Self {
             id: row.id,
             name: row.name.as_str().into(),
+            alias: row.alias.as_deref().map(Box::from),
             summary: gist(row.summary.as_deref(), &row.description).into(),
             reserved: row.reserved,
             text_stamp: stamp.text,
@@ -137,6 +140,7 @@ impl KnownSkill {
 fn text_of(row: &CatalogueRow) -> SkillText<'_> {
     SkillText {
         name: &row.name,
+        alias: row.alias.as_deref(),
         description: &row.description,
         triggers: &row.triggers,
         body: row.body.as_deref().unwrap_or_default(),

@@ -1,68 +1,96 @@
-//! One message against one catalogue: names first, then words and meaning, then neighbours.
+//! Searches a catalogue for messages: first by names, then by words and meaning.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
-use knowhow_domain::Result;
-use knowhow_domain::recall::{self, Mention, Ranking, Stance, has_words, search};
+use knowhow_domain::recall::{self, Hit, Mention, Ranking, Stance, has_words, search};
+use knowhow_domain::{Result, SkillId};
 use tokio::time::Instant;
 
 use super::UserCatalogue;
-use crate::dear::{self, Line};
-use crate::embed::EmbedError;
+use crate::models::embed::EmbedError;
+use crate::platform::admission::{self, AdmissionQueue};
 use crate::{App, Asker, Ctx, compute};
 
-/// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at
-/// most some 2 ms there, if each skill holds each word, and mostly tens of microseconds. A larger search runs on other
-/// threads.
-const INLINE: usize = 200_000;
-/// Above this a search takes 10 ms or more: a long message among thousands of skills. Each tenant has one at a time.
-const DEAR: usize = 20_000_000;
-/// Searches above `DEAR` that the process runs at once.
+/// Maximum work of a search that runs on the request's thread, in skills times bytes of the message. Such a search
+/// takes at most about 2 ms, and usually tens of microseconds. A larger search runs on a blocking thread.
+const INLINE_WORK: usize = 200_000;
+/// Work above which a search takes 10 ms or more, e.g. a long message and thousands of skills. Each tenant runs one
+/// such search at a time.
+const EXPENSIVE_WORK: usize = 20_000_000;
+/// Maximum number of searches above `EXPENSIVE_WORK` that the process runs at once.
 const AT_ONCE: usize = 2;
 
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("long messages to large libraries of this tenant", AT_ONCE));
+static SEARCH_QUEUE: LazyLock<AdmissionQueue> =
+    LazyLock::new(|| AdmissionQueue::new("long messages to large libraries of this tenant", AT_ONCE));
 
-/// Reading one byte of the message costs as much as looking for it in this many skills.
+/// Cost of reading one byte of the message, in units of searching one skill for one byte.
 const READING: usize = 25;
-/// Ranking one skill costs as much as looking for this many bytes in it. Not counted: a message that names a skill is
-/// searched a second time, without the name.
+/// Cost of ranking one skill, in units of searching one skill for one byte. If a message names a skill, it is
+/// searched a second time without the name; that cost is not counted.
 const RANKING: usize = 50;
 
-/// A message to look for, and how.
+/// A message to search for, with options.
 #[derive(Clone, Default)]
 pub(crate) struct Query<'a> {
     pub(crate) message: &'a str,
-    /// Its vector, where there is one in time.
+    /// The message's vector, if it was computed in time.
     pub(crate) embedding: Option<Arc<[f32]>>,
-    /// Whether to search, not only to look for names.
+    /// Whether to rank skills; otherwise only names are searched for.
     pub(crate) searched: bool,
-    /// Whether to rank all skills by the whole text, as a search does: also those that it names. A turn lists named
-    /// skills apart.
+    /// Whether to rank all skills by the whole text, including skills that the text names. A turn lists named skills
+    /// separately. With this option, names are searched for only to find prohibited skills.
     pub(crate) is_search: bool,
-    /// Whether a ranking includes skills that want to be recalled by name alone.
+    /// Whether the ranking includes skills that are otherwise recalled only by name.
     pub(crate) reserved: bool,
-    /// Most skills in the ranking.
+    /// Maximum number of skills in the ranking.
     pub(crate) limit: usize,
 }
 
-/// The skills that a message asks for, as places in the catalogue.
+/// The skills that a message refers to, as indexes into the catalogue.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recalled {
-    /// Skills that the message calls for or names, the most specific name first.
+    /// Skills that the message calls for or names, most specific name first.
     pub(crate) named: Vec<Mention>,
-    /// Skills that it asks about and does not call for.
+    /// Skills that the message asks about without calling for them.
     pub(crate) asked: Vec<Mention>,
-    /// Skills that it forbids.
+    /// Skills that the message forbids.
     pub(crate) excluded: Vec<Mention>,
-    /// The other names in it.
+    /// Skills with a name that occurs in the message as an ordinary word.
     pub(crate) unmeant: Vec<Mention>,
-    /// Names in an offer of the agent that the message accepts.
+    /// Skills named in an offer of the agent that the message accepts.
     pub(crate) agreed: Vec<Mention>,
-    /// The other skills that fit, best first; empty if the message was not searched.
+    /// Other skills that fit the message, best first; empty if the message was not searched.
     pub(crate) ranking: Ranking,
+    /// Hits of the ranking that a model chose, best first; `None` if no model judged them.
+    pub(crate) judged: Option<Vec<Hit>>,
 }
 
-/// Returns the vector of a message's written text by the deadline. Also whether there should be one and is none.
+impl Recalled {
+    /// Returns the hits to include: the hits that a model chose, or else the hits that reach `floor` and are close to
+    /// the best.
+    pub(crate) fn relevant(&self, floor: f32) -> &[Hit] {
+        self.judged.as_deref().unwrap_or_else(|| self.ranking.relevant(floor))
+    }
+
+    /// Returns the probability, 0 to 1, that the message asks for any of the hits.
+    pub(crate) fn fit(&self) -> f32 {
+        if self.judged.is_some() { 1.0 } else { self.ranking.fit }
+    }
+
+    /// Restricts the hits to the skills that a model chose. If `chosen` is `None`, the ranking alone decides.
+    pub(crate) fn choose(&mut self, catalogue: &UserCatalogue, chosen: Option<&HashSet<SkillId>>) {
+        let is_chosen = |chosen: &HashSet<SkillId>, hit: &Hit| {
+            catalogue.skills.get(hit.skill).is_some_and(|skill| chosen.contains(&skill.id))
+        };
+        let hits = |chosen| self.ranking.candidates().filter(|hit| is_chosen(chosen, hit)).copied().collect();
+        self.judged = chosen.map(hits);
+    }
+}
+
+/// Returns the vector of a message's text, if it is computed by the deadline. The flag is true if a model is
+/// configured but the vector is missing.
 pub(crate) async fn embed(ctx: &Ctx, message: &str, deadline: Option<Instant>) -> Result<(Option<Arc<[f32]>>, bool)> {
     if ctx.app.models.embedder.is_none() {
         return Ok((None, false));
@@ -73,7 +101,29 @@ pub(crate) async fn embed(ctx: &Ctx, message: &str, deadline: Option<Instant>) -
     Ok((made, is_late))
 }
 
-/// Returns the vector of a text that messages will be compared with, if there is one by the deadline.
+/// Vectors of several texts, in the order of the texts.
+pub(crate) struct EmbeddedTexts {
+    pub(crate) vectors: Vec<Option<Arc<[f32]>>>,
+    /// Whether a model is configured but the vectors are missing.
+    pub(crate) is_late: bool,
+}
+
+/// Returns the vectors of several texts, computed in one batch. All vectors are `None` if the deadline passes.
+pub(crate) async fn embed_all(ctx: &Ctx, texts: &[&str], deadline: Instant) -> Result<EmbeddedTexts> {
+    let none = |is_late| EmbeddedTexts { vectors: vec![None; texts.len()], is_late };
+    if ctx.app.models.embedder.is_none() {
+        return Ok(none(false));
+    }
+    let asked: Vec<Cow<'_, str>> = texts.iter().map(|text| recall::text_to_embed(text)).collect();
+    let made = ctx.app.models.embed_messages(Asker::of(&ctx.principal)?, &asked, Some(deadline)).await;
+    let made = made.inspect_err(|error| tracing::debug!(%error, "texts go without their vectors"));
+    Ok(match made {
+        Ok(vectors) => EmbeddedTexts { vectors: vectors.into_iter().map(Some).collect(), is_late: false },
+        Err(_) => none(true),
+    })
+}
+
+/// Returns the vector of a text that messages are compared with, if it is computed by the deadline.
 pub(crate) async fn embed_document(ctx: &Ctx, text: &str, deadline: Option<Instant>) -> Result<Option<Arc<[f32]>>> {
     if ctx.app.models.embedder.is_none() {
         return Ok(None);
@@ -85,42 +135,65 @@ fn made_in_time(made: std::result::Result<Arc<[f32]>, EmbedError>) -> Option<Arc
     made.inspect_err(|error| tracing::debug!(%error, "a text goes without its vector")).ok()
 }
 
-/// Looks for a message in a catalogue.
+/// Searches a catalogue for a message.
 pub(crate) async fn find_in(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Recalled> {
-    let cosines = match &query.embedding {
-        Some(embedding) => catalogue.cosines(ctx, embedding).await?,
-        None => None,
-    };
-    if is_quick(catalogue.skills.len(), query.message) {
-        return Ok(find(&ctx.app, catalogue, &query, cosines.as_deref()));
+    Ok(find_all_in(ctx, catalogue, vec![query]).await?.pop().unwrap_or_default())
+}
+
+/// Searches a catalogue for several messages. Returns one result per message, in the same order.
+pub(crate) async fn find_all_in(
+    ctx: &Ctx,
+    catalogue: &Arc<UserCatalogue>,
+    queries: Vec<Query<'_>>,
+) -> Result<Vec<Recalled>> {
+    let embeddings: Vec<Option<&[f32]>> = queries.iter().map(|query| query.embedding.as_deref()).collect();
+    let cosines = catalogue.cosines(ctx, &embeddings).await?;
+    let work =
+        queries.iter().fold(0_usize, |sum, query| sum.saturating_add(work(catalogue.skills.len(), query.message)));
+    if work <= INLINE_WORK {
+        return Ok(find_each(&ctx.app, catalogue, &queries, &cosines));
     }
-    let turn = match is_dear(catalogue.skills.len(), query.message) {
-        true => Some(LINE.turn(&ctx.principal).await?),
-        false => None,
-    };
-    let (app, catalogue, message) = (ctx.app.clone(), catalogue.clone(), query.message.to_owned());
-    let Query { embedding, searched, is_search, reserved, limit, .. } = query;
+    let turn = if work > EXPENSIVE_WORK { Some(SEARCH_QUEUE.turn(&ctx.principal).await?) } else { None };
+    let (app, catalogue) = (ctx.app.clone(), catalogue.clone());
+    let messages: Vec<String> = queries.iter().map(|query| query.message.to_owned()).collect();
+    let queries: Vec<Query<'static>> = queries.into_iter().map(Query::without_message).collect();
     let search = move || {
-        let query = Query { message: &message, embedding, searched, is_search, reserved, limit };
-        Ok(find(&app, &catalogue, &query, cosines.as_deref()))
+        let queries = queries.into_iter().zip(&messages);
+        let queries: Vec<Query<'_>> = queries.map(|(query, message)| Query { message, ..query }).collect();
+        Ok(find_each(&app, &catalogue, &queries, &cosines))
     };
     match turn {
-        Some(_turn) => dear::compute(search).await,
+        Some(_turn) => admission::compute(search).await,
         None => compute(search).await,
     }
 }
 
-fn is_quick(skills: usize, message: &str) -> bool {
-    work(skills, message) <= INLINE
+impl Query<'_> {
+    fn without_message(self) -> Query<'static> {
+        let Self { embedding, searched, is_search, reserved, limit, .. } = self;
+        Query { message: "", embedding, searched, is_search, reserved, limit }
+    }
 }
 
-/// Whether looking for a message among so many skills waits in the line of what is dear.
-pub(crate) fn is_dear(skills: usize, message: &str) -> bool {
-    work(skills, message) > DEAR
+/// Returns whether a search for this message in `skills` skills has to wait in the queue for expensive searches.
+pub(crate) fn is_expensive(skills: usize, message: &str) -> bool {
+    work(skills, message) > EXPENSIVE_WORK
 }
 
 fn work(skills: usize, message: &str) -> usize {
     (skills + READING).saturating_mul(message.len() + RANKING)
+}
+
+/// Searches for each message. `cosines` has the cosine of each message's vector to every skill, or `None` if the
+/// index contains the vectors.
+fn find_each(
+    app: &App,
+    catalogue: &UserCatalogue,
+    queries: &[Query<'_>],
+    cosines: &[Option<Vec<Option<f32>>>],
+) -> Vec<Recalled> {
+    let found = |(query, cosines): (&Query<'_>, &Option<Vec<_>>)| find(app, catalogue, query, cosines.as_deref());
+    queries.iter().zip(cosines).map(found).collect()
 }
 
 fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f32>]>) -> Recalled {
@@ -143,14 +216,16 @@ fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option
     };
     let whole = query.searched.then(|| of(query.message, &[]));
     if query.is_search {
-        return Recalled { ranking: whole.unwrap_or_default(), ..Recalled::default() };
+        let named = index.find_surely_named(query.message).into_iter();
+        let excluded = named.filter(|mention| mention.stance == Stance::Forbidden).collect();
+        return Recalled { excluded, ranking: whole.unwrap_or_default(), ..Recalled::default() };
     }
     let (meant, unmeant) = index.find_named(query.message, whole.as_ref());
     let ranking = match whole {
         None => Ranking::default(),
         Some(ranking) if meant.is_empty() => ranking,
-        // What else is asked for is judged by the rest: the words of a name speak for that skill, and would open the floor
-        // for strangers.
+        // Ranks the other skills by the rest of the message. The words of a name are evidence for the named skill,
+        // and would lift unrelated skills above the floor.
         Some(_) => {
             let rest = without_names(query.message, &meant);
             let without: Vec<usize> = meant.iter().map(|mention| mention.skill).collect();
@@ -168,7 +243,7 @@ fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option
     recalled
 }
 
-/// The message without the names in it.
+/// Returns the message without the named skills' names.
 fn without_names(message: &str, named: &[Mention]) -> String {
     let mut ranges: Vec<_> = named.iter().map(|mention| mention.bytes.clone()).collect();
     ranges.sort_unstable_by_key(|range| range.start);

@@ -1,28 +1,28 @@
-//! A question as the database compares it: stemmed words, each with its share of what the question says.
+//! Splits a question into stemmed words with weights, which the database compares with stored words.
 
 use knowhow_domain::Result;
 use knowhow_domain::recall::{find_rarity, list_distinct_terms};
 
-use crate::page::check_question;
+use crate::context::page::check_question;
 
-/// Most words that are looked for, the rarest: each is compared with all words of a user's memories.
+/// Maximum number of words to search for; the rarest are kept. Each is compared with all words of a user's memories.
 const TERMS: usize = 64;
-/// What a stem is worth that is also a word which says nothing, as `other` is of `others`.
+/// Rarity of a stem that is itself a stop word, e.g. `other`, the stem of `others`.
 const LEAST_RARITY: f32 = 0.5;
 
-/// Words to look for.
-pub(crate) struct Question {
-    /// Stemmed, each once, the rarest of a long question.
+/// The words of a question, with their weights.
+pub(crate) struct QuestionTerms {
+    /// Stemmed words without repetitions. Of a long question only the rarest are included.
     pub(crate) terms: Vec<String>,
-    /// What each is worth by its rarity, together 1.
+    /// Weight of each word, by its rarity. The sum of all weights is 1.
     pub(crate) weights: Vec<f32>,
 }
 
-impl Question {
-    /// Reads a question.
+impl QuestionTerms {
+    /// Splits a question into words, and weighs them by rarity.
     ///
     /// # Errors
-    /// `Malformed` for one of nothing, or of more than 4,096 characters.
+    /// `Malformed` if the text is empty or longer than 4,096 characters.
     pub(crate) fn of(text: &str) -> Result<Self> {
         check_question("q", text)?;
         let rarity = |term: &str| find_rarity(term).unwrap_or(LEAST_RARITY);

@@ -1,36 +1,36 @@
-//! Brings a catalogue up to date: takes in what this process has changed itself, else reads what changed; of a large library
-//! the bodies bit by bit.
+//! Refreshes a catalogue with the changes of this process, or else reads the changes from the database. The bodies of
+//! a large library are read in steps.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use knowhow_domain::{Result, SkillId};
-use knowhow_store::examples::{self, LearnedVectors};
-use knowhow_store::replica::Reading;
-use knowhow_store::skills::{self, CatalogueRow, Stamp, Stamps, Wanted};
+use knowhow_store::deployment::replica::ReadSource;
+use knowhow_store::learning::examples::{self, LearnedVectors};
+use knowhow_store::skills::{self, CatalogueRequest, CatalogueRow, SkillStamp, Stamps};
 use knowhow_telemetry::metrics;
 
-use super::catalogue::{KnownSkill, Needed, UserCatalogue};
-use super::changes::Changes;
-use super::kept::{Kept, Searched, owner_of};
+use super::catalogue::{CatalogueState, KnownSkill, UserCatalogue};
+use super::changes::CatalogueChanges;
+use crate::recall::user_cache::{SearchCopy, UserCopies, owner_of};
 use crate::{App, Ctx, compute};
 
-/// Bytes of bodies that are read at once, some 100 ms of the processor. The names and descriptions of a large library
-/// can be searched at once; the words of its bodies follow.
+/// Maximum bytes of bodies that are read in one step, about 100 ms of processor time. Names and descriptions of a
+/// large library are searchable immediately, the words of its bodies later.
 const BODIES: i64 = 2 * 1024 * 1024;
 
-impl Searched for UserCatalogue {
-    type State = Needed;
+impl SearchCopy for UserCatalogue {
+    type State = CatalogueState;
 
     fn note_lookup(is_hit: bool) {
         metrics::looked_up(is_hit);
     }
 
-    fn kept(app: &App) -> &Kept<Self> {
+    fn copies(app: &App) -> &UserCopies<Self> {
         &app.catalogues.skills
     }
 
-    fn is_at(&self, needed: Needed) -> bool {
+    fn is_at(&self, needed: CatalogueState) -> bool {
         self.has(needed)
     }
 
@@ -46,12 +46,12 @@ impl Searched for UserCatalogue {
         size_of::<Self>() + texts + self.index.weight() + self.examples.weight() + self.counter_examples.weight()
     }
 
-    async fn refresh(self: Arc<Self>, ctx: &Ctx, needed: Option<Needed>) -> Result<Self> {
+    async fn refresh(self: Arc<Self>, ctx: &Ctx, needed: Option<CatalogueState>) -> Result<Self> {
         let least = needed.map_or(self.revision, |needed| needed.revision.max(self.revision));
         let wanted_examples = needed.map_or(self.examples_revision, |needed| needed.examples);
         let skills = match needed {
             Some(needed) if self.has_skills(needed) => Self::clone(&self),
-            Some(needed) => match take_in_handed(ctx, &self, needed).await? {
+            Some(needed) => match apply_own_changes(ctx, &self, needed).await? {
                 Some(changed) => changed,
                 None => {
                     ctx.app.catalogues.count_miss();
@@ -64,27 +64,31 @@ impl Searched for UserCatalogue {
     }
 }
 
-/// The catalogue with the changes that this process made itself, where these are all there were.
-async fn take_in_handed(ctx: &Ctx, before: &Arc<UserCatalogue>, needed: Needed) -> Result<Option<UserCatalogue>> {
+/// Returns the catalogue with the changes of this process, or `None` if another process changed skills as well.
+async fn apply_own_changes(
+    ctx: &Ctx,
+    before: &Arc<UserCatalogue>,
+    needed: CatalogueState,
+) -> Result<Option<UserCatalogue>> {
     let catalogues = &ctx.app.catalogues;
-    // One that was never read has nothing to take changes into, and starters' vectors are handed in by nobody.
+    // An empty catalogue cannot be updated. Vectors of starters are not among the changes of this process.
     if before.revision == 0 || before.awaits_library.is_some_and(|state| state != needed.library) {
         return Ok(None);
     }
-    let handed = catalogues.handed_in.take(owner_of(ctx)?, before.revision, needed.revision);
-    let changes = handed.and_then(|handed| before.take_in(needed.revision, handed, catalogues.vectors_kept));
+    let own = catalogues.own_changes.take(owner_of(ctx)?, before.revision, needed.revision);
+    let changes = own.and_then(|own| before.apply_own_changes(needed.revision, own, catalogues.vectors_kept));
     let Some(changes) = changes else { return Ok(None) };
     let before = before.clone();
     catalogues.line(size_of_bodies(&changes.read)).build(move || before.update(&changes)).await.map(Some)
 }
 
-/// Where a catalogue of at least that revision is read. Of revision 0 is a user who is gone, or has never been: a replica may show
-/// more.
-fn reading_of(ctx: &Ctx, least: i64) -> Reading {
-    Reading::of_catalogue(&ctx.app.db, ctx.app.replica.as_ref().filter(|_| least > 0))
+/// Returns the database to read a catalogue of at least this revision from. Revision 0 means that the user was erased
+/// or never existed. A replica may still have rows of an erased user, so the primary is read.
+fn reading_of(ctx: &Ctx, least: i64) -> ReadSource {
+    ReadSource::of_catalogue(&ctx.app.db, ctx.app.replica.as_ref().filter(|_| least > 0))
 }
 
-/// The catalogue as of now, from that of before, at that revision or a later one.
+/// Reads the changes since `before`, and returns the catalogue at revision `least` or later.
 async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Result<UserCatalogue> {
     let library = ctx.app.library.vectors();
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
@@ -92,7 +96,7 @@ async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Resu
     let lacks_vectors = |stamps: &Stamps| {
         model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none())
     };
-    // The revision does not tell when a starter's vector was made, so a replica that lacks one is not believed either.
+    // Computing a starter's vector does not change the revision, so a replica without that vector counts as outdated.
     let is_current = |stamps: &Stamps| stamps.revision >= least && !lacks_vectors(stamps);
     let stamps = reading.ask(async |db| skills::list_stamps(&db, &ctx.principal, model).await, is_current).await?;
     let keeps_vectors = stamps.skills.len() <= ctx.app.catalogues.vectors_kept;
@@ -103,13 +107,13 @@ async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Resu
     let read = match wanted.as_slice() {
         [] => HashMap::new(),
         wanted => {
-            // The replica goes forward alone, so where the stamps came from it the texts are as new as they are.
+            // A replica never goes back, so its texts are at least as new as its stamps.
             let rows =
                 reading.ask(async |db| skills::list_texts(&db, &ctx.principal, wanted, model).await, |_| true).await?;
             rows.into_iter().map(|row| (row.id, row)).collect()
         }
     };
-    let changes = Changes {
+    let changes = CatalogueChanges {
         revision: stamps.revision,
         stamps: stamps.skills,
         read,
@@ -119,8 +123,8 @@ async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Resu
     line.build(move || before.update(&changes)).await
 }
 
-/// Bytes of the bodies that are to be read; those of starters, which are few, aside.
-fn bytes_wanted(wanted: &[Wanted], stamps: &[Stamp]) -> usize {
+/// Returns the number of bytes of the bodies to read. Starters are not counted, because they are few.
+fn bytes_wanted(wanted: &[CatalogueRequest], stamps: &[SkillStamp]) -> usize {
     let bodies: HashSet<SkillId> = wanted.iter().filter(|skill| skill.body).map(|skill| skill.id).collect();
     let bytes: i64 = stamps.iter().filter(|stamp| bodies.contains(&stamp.id)).map(|stamp| i64::from(stamp.bytes)).sum();
     usize::try_from(bytes).unwrap_or_default()
@@ -130,9 +134,9 @@ fn size_of_bodies(read: &HashMap<SkillId, CatalogueRow>) -> usize {
     read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum()
 }
 
-/// Lists the skills to read: those whose text or vector changed, and those whose bodies are still missing. Bodies are
-/// read up to a bound.
-pub(super) fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vectors: bool) -> Vec<Wanted> {
+/// Lists the skills to read: changed texts, changed vectors and missing bodies. Bodies are limited to about `BODIES`
+/// bytes.
+pub(super) fn list_wanted(before: &UserCatalogue, stamps: &[SkillStamp], keeps_vectors: bool) -> Vec<CatalogueRequest> {
     let known = before.known();
     let mut room = BODIES;
     let mut wanted = Vec::new();
@@ -145,19 +149,20 @@ pub(super) fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vector
             room -= i64::from(stamp.bytes);
         }
         if body || vector || same_text.is_none() {
-            wanted.push(Wanted { id: stamp.id, body, vector });
+            wanted.push(CatalogueRequest { id: stamp.id, body, vector });
         }
     }
     wanted
 }
 
-/// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
+/// Adds the current examples. The vectors of examples are cached even if the vectors of the skills are not, because
+/// there are few examples.
 async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Result<UserCatalogue> {
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let learned = match (wanted, model) {
-        // Those of before have moved along with their skills.
+        // The examples of the previous catalogue were kept, and are current.
         (Some(revision), _) if catalogue.examples_revision.is_some_and(|own| own >= revision) => return Ok(catalogue),
-        // Revision 0 means that the user has no examples, so there is nothing to read.
+        // Revision 0 means that the user has no examples, so no read is needed.
         (Some(revision), Some(model)) if revision > 0 => {
             let is_current = |learned: &LearnedVectors| learned.revision >= revision;
             let mut reading = reading_of(ctx, revision);
@@ -166,6 +171,6 @@ async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Resu
         (Some(_), _) => Some(LearnedVectors::default()),
         (None, _) => None,
     };
-    // Some milliseconds for 2,000 examples.
+    // Adding 2,000 examples takes a few milliseconds, so it runs on a blocking thread.
     compute(move || Ok(catalogue.with_examples(learned))).await
 }

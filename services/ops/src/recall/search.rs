@@ -1,78 +1,70 @@
-//! Search: the best skills for a question, with why.
+//! Searches for the best skills for a question, with reasons.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use knowhow_domain::recall::{FLOOR, Hit, Ranking, Signals};
 use knowhow_domain::{Result, SkillId};
-use tokio::time::Instant;
 
-use super::source::Found;
-use super::{Query, UserCatalogue, catalogue_now, embed, find_in};
+use super::meaning::{NEAR, embed_searched};
+use super::source::SourceHit;
+use super::{Query, Recalled, UserCatalogue, catalogue_now, find_in};
 use crate::Ctx;
-
-/// Longest wait of a search for the vector of what is searched; then it goes by words. As long as a turn waits that
-/// names no deadline.
-pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A skill that a search found.
 pub(crate) struct SearchedSkill {
     pub(crate) id: SkillId,
     /// The skill's full name, with its namespaces.
     pub(crate) name: String,
-    /// The line of the index.
+    /// The skill's summary in the index.
     pub(crate) summary: String,
-    /// How likely it is beside the best one, 0 to 1.
+    /// Probability that the text asks for the skill, relative to the best skill, 0 to 1.
     pub(crate) closeness: f32,
+    /// Whether the text forbids the skill, as in "without X".
+    pub(crate) excluded: bool,
 }
 
-/// The vector of what is searched, where there is one in time.
-pub(crate) async fn embed_searched(ctx: &Ctx, text: &str) -> Result<Option<Arc<[f32]>>> {
-    let (embedding, _) = embed(ctx, text, Some(Instant::now() + PATIENCE)).await?;
-    Ok(embedding)
-}
-
-/// The best skills for a text, best first, with those that want to be recalled by name alone.
-pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result<Vec<Found<SearchedSkill>>> {
+/// Returns the best skills for a text, best first. Includes skills that are otherwise recalled only by name.
+pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result<Vec<SourceHit<SearchedSkill>>> {
     search_skills_in(ctx, catalogue_now(ctx), text, limit).await
 }
 
-/// The same in a catalogue that is looked up while the text is embedded.
+/// Searches like [`search_skills`]. The catalogue is looked up while the text is embedded.
 pub(crate) async fn search_skills_in(
     ctx: &Ctx,
     catalogue: impl Future<Output = Result<Arc<UserCatalogue>>>,
     text: &str,
     limit: usize,
-) -> Result<Vec<Found<SearchedSkill>>> {
+) -> Result<Vec<SourceHit<SearchedSkill>>> {
     let embedding = embed_searched(ctx, text);
     let (catalogue, embedding) = tokio::join!(catalogue, embedding);
     let (catalogue, embedding) = (catalogue?, embedding?);
     let query = Query { message: text, embedding, searched: true, reserved: true, limit, ..Query::default() };
-    let ranking = rank(ctx, &catalogue, query).await?;
-    Ok(list_found(&catalogue, &ranking))
+    let found = rank(ctx, &catalogue, query).await?;
+    Ok(list_found(&catalogue, &found))
 }
 
-/// Cosine from which on a skill is near without a common word: 1 or 2 of 100 pairs of a message and any skill have it.
-pub(crate) const NEAR: f32 = 0.27;
-
-/// Ranks the skills of a catalogue by a whole text, including those that the text names.
-pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Ranking> {
-    Ok(find_in(ctx, catalogue, Query { is_search: true, ..query }).await?.ranking)
+/// Ranks the skills of a catalogue by a whole text, including skills that the text names, and finds the skills that
+/// the text forbids.
+pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Recalled> {
+    find_in(ctx, catalogue, Query { is_search: true, ..query }).await
 }
 
-/// Lists the skills of a ranking, best first. If the text as a whole fits no skill, lists those that share a word with
-/// it or are near in meaning: a search that shows weak hits helps more than one that shows none. The score is how likely
-/// the text asks for any of the skills at all, times how likely this one is beside the best.
-pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<Found<SearchedSkill>> {
-    let is_near = |signals: &Signals| signals.text > 0.0 || signals.body > 0.0 || signals.meaning >= NEAR;
-    let hits = ranking.hits.iter().filter(|hit| ranking.fit >= FLOOR || is_near(&hit.signals));
+/// Lists the skills of a ranking, best first. If the text as a whole fits no skill, lists skills that share a word or
+/// are near in meaning. Weak hits help more than an empty answer.
+///
+/// The score is the probability that the text asks for any skill, multiplied by this skill's closeness to the best.
+/// Skills that the text forbids are marked and keep their rank.
+pub(crate) fn list_found(catalogue: &UserCatalogue, found: &Recalled) -> Vec<SourceHit<SearchedSkill>> {
+    let Recalled { ranking, excluded, .. } = found;
+    let hits = ranking.hits.iter().filter(|hit| has_evidence(ranking, hit));
     hits.filter_map(|hit| Some((hit, catalogue.skills.get(hit.skill)?)))
-        .map(|(hit, skill)| Found {
+        .map(|(hit, skill)| SourceHit {
             item: SearchedSkill {
                 id: skill.id,
                 name: skill.name.to_string(),
                 summary: skill.summary.to_string(),
                 closeness: hit.closeness,
+                excluded: excluded.iter().any(|mention| mention.skill == hit.skill),
             },
             score: ranking.fit * hit.closeness,
             reason: reason(hit),
@@ -80,7 +72,14 @@ pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<Fo
         .collect()
 }
 
-/// Why a skill was found: what it has in common with the message.
+/// Returns whether a search lists a hit: the text as a whole fits some skill, or shares a word with this skill, or is
+/// near in meaning.
+pub(crate) fn has_evidence(ranking: &Ranking, hit: &Hit) -> bool {
+    let Signals { text, body, meaning, .. } = hit.signals;
+    ranking.fit >= FLOOR || text > 0.0 || body > 0.0 || meaning >= NEAR
+}
+
+/// Describes the common features of the skill and the message.
 pub(crate) fn reason(hit: &Hit) -> String {
     let signals = &hit.signals;
     let mut reasons = Vec::new();

@@ -1,44 +1,45 @@
-//! What a question is answered from, and how well an answer fits.
+//! Defines sources of recall, and the score of their results.
 
 use std::sync::Arc;
 
 use knowhow_domain::Result;
 
-use super::question::Question;
-use super::search::{NEAR, embed_searched};
+use super::meaning::{NEAR, embed_searched};
+use super::question::QuestionTerms;
 use crate::Ctx;
 
-/// A noun that is recalled. A further one implements this, and takes its place in [`recall`](super::recall).
-pub(crate) trait Source {
-    /// What is found.
+/// A source of answers to a question. A new source implements this trait and is called in [`recall`](super::recall).
+pub(crate) trait RecallSource {
+    /// Type of the results.
     type Item;
 
     /// Finds the best answers to a question, best first.
-    async fn find(&self, ctx: &Ctx, asked: &Asked<'_>) -> Result<Vec<Found<Self::Item>>>;
+    async fn find(&self, ctx: &Ctx, asked: &SourceQuery<'_>) -> Result<Vec<SourceHit<Self::Item>>>;
 }
 
 /// A question to a source.
-pub(crate) struct Asked<'a> {
-    /// In the words of who asks.
+pub(crate) struct SourceQuery<'a> {
+    /// The question as text.
     pub(super) text: &'a str,
-    /// What is looked for.
-    pub(super) wanted: Wanted,
+    /// The words and the vector to search for.
+    pub(super) wanted: SearchTerms,
 }
 
-impl<'a> Asked<'a> {
-    /// A question whose words are looked for.
+impl<'a> SourceQuery<'a> {
+    /// Returns a question that is searched for by words only.
     ///
     /// # Errors
-    /// `Malformed` for one of nothing, or of more than 4,096 characters.
+    /// `Malformed` if the text is empty or longer than 4,096 characters.
     pub(crate) fn by_words(text: &'a str, limit: usize) -> Result<Self> {
-        let words = Arc::new(Question::of(text)?);
-        Ok(Self { text, wanted: Wanted { words, vector: None, limit } })
+        let words = Arc::new(QuestionTerms::of(text)?);
+        Ok(Self { text, wanted: SearchTerms { words, vector: None, limit } })
     }
 
-    /// The same with the question's vector.
+    /// Returns a question that is searched for by words and by its vector. The vector is omitted if it is not
+    /// computed in time.
     ///
     /// # Errors
-    /// As [`Asked::by_words`].
+    /// `Malformed` if the text is empty or longer than 4,096 characters.
     pub(super) async fn by_meaning(ctx: &Ctx, text: &'a str, limit: usize) -> Result<Self> {
         let mut asked = Self::by_words(text, limit)?;
         asked.wanted.vector = embed_searched(ctx, text).await?;
@@ -46,50 +47,51 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The words and the meaning to look for.
+/// Words and vector to search for.
 #[derive(Clone)]
-pub(crate) struct Wanted {
-    pub(super) words: Arc<Question>,
-    /// The question's vector, where there is one in time.
+pub(crate) struct SearchTerms {
+    pub(super) words: Arc<QuestionTerms>,
+    /// The question's vector, if it was computed in time.
     pub(super) vector: Option<Arc<[f32]>>,
-    /// Most answers.
+    /// Maximum number of results.
     pub(super) limit: usize,
 }
 
 /// An answer to a question.
 #[derive(Debug)]
-pub(crate) struct Found<T> {
+pub(crate) struct SourceHit<T> {
     pub(crate) item: T,
-    /// How well it fits, 0 to 1.
+    /// Fit to the question, 0 to 1.
     pub(crate) score: f32,
-    /// Why, in words and numbers.
+    /// Explanation of the score, in words and numbers.
     pub(crate) reason: String,
 }
 
-/// What an answer has in common with a question. Skills are judged by more, see [`Signals`](knowhow_domain::recall::Signals).
+/// Features that answers of all sources have in common. Skills have more features, see
+/// [`Signals`](knowhow_domain::recall::Signals).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fit {
-    /// Share of the question's words that it has, 0 to 1.
+pub(crate) struct MatchFeatures {
+    /// Weighted share of the question's words that the answer contains, 0 to 1.
     pub(crate) words: f32,
-    /// The cosine of their vectors, where both have one.
+    /// Cosine of the vectors of question and answer, if both have one.
     pub(crate) cosine: Option<f32>,
 }
 
-impl Fit {
-    /// Half for the words in common, half for the meaning; without a vector words alone.
+impl MatchFeatures {
+    /// Returns the score: the mean of words and meaning, or the words alone if a vector is missing.
     pub(super) fn score(&self) -> f32 {
         self.meaning().map_or(self.words, |meaning| f32::midpoint(self.words, meaning))
     }
 
-    /// Whether there is anything in common.
+    /// Returns whether question and answer share a word or are near in meaning.
     pub(super) fn is_some(&self) -> bool {
         self.words > 0.0 || self.cosine.is_some_and(|cosine| cosine > NEAR)
     }
 
-    /// What was found so.
-    pub(super) fn found<T>(self, item: T) -> Found<T> {
+    /// Returns `item` as a hit with the score and reason of these features.
+    pub(super) fn found<T>(self, item: T) -> SourceHit<T> {
         let meant = self.meaning().map_or_else(String::new, |meaning| format!(", meaning ({meaning:.2})"));
-        Found { item, score: self.score(), reason: format!("words ({:.2}){meant}", self.words) }
+        SourceHit { item, score: self.score(), reason: format!("words ({:.2}){meant}", self.words) }
     }
 
     fn meaning(&self) -> Option<f32> {

@@ -1,36 +1,39 @@
-//! Deciding: approve exactly what was shown, reject with a reason, or take back.
+//! Decides on submissions: approves exactly the shown change, rejects it with a reason, or withdraws it.
 
 mod apply;
 
 use knowhow_domain::{Error, Result, Submission, SubmissionId, SubmissionKind, SubmissionState};
+use knowhow_store::WriteTx;
+use knowhow_store::review::submissions::{self, Decision, Undecided};
+use knowhow_store::skills::starter_offers;
 use knowhow_store::skills::{self, Locked, SkillKey};
-use knowhow_store::submissions::{self, Decision, Undecided};
-use knowhow_store::{WriteTx, offers};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::apply::{Approved, apply};
-use super::hold::find;
+use super::conflicts::{decided, stale};
 use super::offer::{Take, has_conflict, is_offer};
-use super::owner::{Reached, SCANNER, STARTERS, reach};
+use super::owner::{AccessedOwner, SCANNER, STARTERS, access_submission_owner};
 use super::share;
-use crate::{Ctx, follow_up};
+use crate::Ctx;
+use crate::change::hold::find;
+use crate::skills::follow_up;
 
 /// A decision on a submission.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
 pub struct Decide {
-    /// The submission's id: of the path.
+    /// The submission's id. It comes from the path, not from the body.
     #[serde(skip)]
     pub id: SubmissionId,
-    /// Why: a rejection says what to change.
+    /// The reason. For a rejection, the changes that are required.
     #[schema(max_length = 2000)]
     pub comment: Option<String>,
-    /// What an approval takes of a newer starter that does not fit to what the user has changed; of such a submission alone.
+    /// The text to write if a newer starter conflicts with the user's changes; only for such a submission.
     #[schema(inline)]
     pub take: Option<Take>,
-    /// The header `Knowhow-Reason`, where an admin decides on what is another's.
+    /// The header `Knowhow-Reason`. It is required if an admin decides on another user's submission.
     #[serde(skip)]
     pub reason: Option<String>,
 }
@@ -41,10 +44,7 @@ impl Decide {
     }
 }
 
-/// What a person says beside a decision.
-///
-/// # Errors
-/// `Invalid`.
+/// Validates the comment of a decision. A blank comment becomes `None`.
 pub(super) fn check_comment(comment: Option<&str>) -> Result<Option<&str>> {
     match comment.map(str::trim).filter(|comment| !comment.is_empty()) {
         Some(text) if text.chars().count() > 2000 || text.contains('\0') => {
@@ -54,42 +54,48 @@ pub(super) fn check_comment(comment: Option<&str>) -> Result<Option<&str>> {
     }
 }
 
-/// Approves a submission: exactly what it proposes becomes the skill, on exactly the state that it was made from.
+/// Approves a submission. Exactly the proposed state is written, and only over exactly the state that it was based
+/// on.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` for whoever may not decide, the submitter among them; `Conflict` `decided` where somebody else
-/// has, `stale` where the skill has changed since.
+/// `NotFound`; `Forbidden` for the submitter and for other callers without the right to decide; `Conflict` `decided`
+/// if the submission was already decided; `Conflict` `stale` if the skill has changed since it was submitted.
 pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
     let comment = input.comment()?;
-    let (reached, tx, waiting) = open(ctx, input, true).await?;
+    let (accessed, tx, waiting) = open(ctx, input, true).await?;
     check_take(input.take, &waiting.submission)?;
     if waiting.submission.kind == SubmissionKind::Share {
-        // What it changes is the tenant's, in a transaction of an admin.
+        // A share changes the tenant's library, which needs a transaction with admin rights.
         tx.commit().await?;
-        return share::approve(&reached, &waiting, comment).await;
+        return share::approve(&accessed, &waiting, comment).await;
     }
-    let ctx = &reached.ctx;
+    let ctx = &accessed.ctx;
     let approval = Approval { by: Some(ctx.principal.actor()), comment, take: input.take };
-    if !let_in(ctx, tx, &waiting, approval).await? {
+    if !approve_if_current(ctx, tx, &waiting, approval).await? {
         return Err(stale("the skill"));
     }
     find(ctx, input.id).await
 }
 
-/// How a submission is let in.
+/// An approval of a submission.
 pub(super) struct Approval<'a> {
-    /// The person who says so; `None` where the checks alone do.
+    /// The reviewer; `None` if the checks alone approve the submission.
     pub(super) by: Option<&'a str>,
     pub(super) comment: Option<&'a str>,
     pub(super) take: Option<Take>,
 }
 
-/// Makes what a submission proposes, on exactly the state that it was made from, and closes it; false, and closed as stale,
-/// where that has changed. Commits.
+/// Applies a submission to exactly the state that it was based on, and closes it as approved. If that state has
+/// changed, closes the submission as stale and returns false. Commits the transaction.
 ///
 /// # Errors
-/// `MustBeReviewed` where no person has approved it and it is tainted by now; as a save.
-pub(super) async fn let_in(ctx: &Ctx, mut tx: WriteTx, waiting: &Undecided, approval: Approval<'_>) -> Result<bool> {
+/// `MustBeReviewed` if the change is now tainted and no reviewer has approved it; the errors of a save.
+pub(super) async fn approve_if_current(
+    ctx: &Ctx,
+    mut tx: WriteTx,
+    waiting: &Undecided,
+    approval: Approval<'_>,
+) -> Result<bool> {
     let (id, now) = (waiting.submission.id, ctx.now());
     let locked = lock(&mut tx, waiting).await?;
     let Approval { by, comment, take } = approval;
@@ -100,7 +106,7 @@ pub(super) async fn let_in(ctx: &Ctx, mut tx: WriteTx, waiting: &Undecided, appr
         return Ok(false);
     }
     if is_offer(&waiting.submission) {
-        offers::note_merged(&mut tx, &waiting.submission.skill);
+        starter_offers::note_merged(&mut tx, &waiting.submission.skill);
     }
     let approved = Approved { waiting, locked, by_person: by.is_some() };
     let changed = match take {
@@ -122,17 +128,17 @@ pub(super) async fn let_in(ctx: &Ctx, mut tx: WriteTx, waiting: &Undecided, appr
     Ok(true)
 }
 
-/// Rejects a submission, and says why.
+/// Rejects a submission. A comment is required.
 ///
 /// # Errors
-/// `Invalid` without a comment; else as [`approve_submission`].
+/// `Invalid` if the comment is missing; the errors of [`approve_submission`].
 pub async fn reject_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
     let comment = input.comment()?;
     if comment.is_none() {
-        return Err(Error::invalid("/comment", "is required: what must be changed before it can be approved?"));
+        return Err(Error::invalid("/comment", "is required: the changes needed before an approval"));
     }
-    let (reached, mut tx, _) = open(ctx, input, true).await?;
-    let ctx = &reached.ctx;
+    let (accessed, mut tx, _) = open(ctx, input, true).await?;
+    let ctx = &accessed.ctx;
     let decided_by = Some(ctx.principal.actor());
     let decision =
         Decision { state: SubmissionState::Rejected, decided_by, comment, applied_version: None, now: ctx.now() };
@@ -141,14 +147,11 @@ pub async fn reject_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> 
     find(ctx, input.id).await
 }
 
-/// Takes a submission back.
-///
-/// # Errors
-/// `NotFound`; `Conflict` `decided`.
+/// Withdraws a pending submission.
 pub async fn withdraw_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
     let comment = input.comment()?;
-    let (reached, mut tx, _) = open(ctx, input, false).await?;
-    let ctx = &reached.ctx;
+    let (accessed, mut tx, _) = open(ctx, input, false).await?;
+    let ctx = &accessed.ctx;
     let decided_by = Some(ctx.principal.actor());
     let decision =
         Decision { state: SubmissionState::Withdrawn, decided_by, comment, applied_version: None, now: ctx.now() };
@@ -157,47 +160,48 @@ pub async fn withdraw_submission(ctx: &Ctx, input: &Decide) -> Result<Submission
     Ok(find(ctx, input.id).await?.without_findings())
 }
 
-/// A person chooses between texts that do not fit together, and nowhere else.
+/// Checks `take`, which is required if the merge has a conflict, and invalid otherwise.
 fn check_take(take: Option<Take>, submission: &Submission) -> Result<()> {
     match (take, has_conflict(submission)) {
         (None, true) => {
-            let detail = "the newer starter and what was changed here do not fit together: approve with \
-                          {\"take\": \"mine\"} or {\"take\": \"theirs\"}, or save a text that joins both and reject this";
+            let detail = "the newer starter conflicts with the changes made here: approve with {\"take\": \
+                \"mine\"} or {\"take\": \"theirs\"}, or save a merged text and reject this";
             Err(Error::Conflict { code: "merge-conflict", detail: detail.into() })
         }
-        (Some(_), false) => {
-            Err(Error::invalid("/take", "is for a newer starter with conflicts; leave it out: both changes are joined"))
-        }
+        (Some(_), false) => Err(Error::invalid(
+            "/take",
+            "is only for a newer starter with conflicts; remove it, as both changes can be merged",
+        )),
         _ => Ok(()),
     }
 }
 
-/// Locks a submission that waits, for somebody who may decide it.
-async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, WriteTx, Undecided)> {
+/// Checks that the caller may decide on a pending submission, and locks it. `decides` is false for a withdrawal.
+async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(AccessedOwner, WriteTx, Undecided)> {
     ctx.principal.require(if decides { knowhow_domain::Scope::Review } else { knowhow_domain::Scope::SkillsWrite })?;
-    let reached = reach(ctx, input.id, input.reason.as_deref()).await?;
+    let accessed = access_submission_owner(ctx, input.id, input.reason.as_deref()).await?;
     if decides {
-        reached.require_reviewer()?;
+        accessed.require_reviewer()?;
     }
-    let principal = &reached.ctx.principal;
+    let principal = &accessed.ctx.principal;
     let mut tx = WriteTx::begin(&ctx.app.db, principal, "submissions.decide").await?;
     let waiting = submissions::read_undecided(&mut tx, input.id).await?;
     if decides {
-        reached.require_other_than(&waiting.submission.author)?;
+        accessed.require_other_than(&waiting.submission.author)?;
         if waiting.submission.kind == SubmissionKind::Share {
-            reached.require_admin()?;
+            accessed.require_admin()?;
         }
     } else if [SCANNER, STARTERS].contains(&waiting.submission.submitter.as_str()) {
-        // Not the user's to take back: an agent of theirs could.
-        return Err(Error::Forbidden("approve or reject: nobody withdraws what the service itself proposes"));
+        // Only a reviewer decides on proposals of the service. Otherwise a user's agent could withdraw them.
+        return Err(Error::Forbidden("a reviewer: proposals of the service can only be approved or rejected"));
     }
     if !waiting.submission.state.waits() || waiting.submission.expires_at <= ctx.now() {
         return Err(decided(&waiting.submission));
     }
-    Ok((reached, tx, waiting))
+    Ok((accessed, tx, waiting))
 }
 
-/// The skill as it is now, locked.
+/// Locks the skill that a submission changes, and returns its current state.
 async fn lock(tx: &mut WriteTx, waiting: &Undecided) -> Result<Option<Locked>> {
     match waiting.skill {
         Some(skill) => skills::lock(tx, &SkillKey::Id(skill)).await,
@@ -205,21 +209,8 @@ async fn lock(tx: &mut WriteTx, waiting: &Undecided) -> Result<Option<Locked>> {
     }
 }
 
-/// Whether the skill is as it was when the change was proposed.
+/// Returns whether the skill is still in the state that the submission was based on.
 fn is_current(waiting: &Undecided, locked: Option<&Locked>) -> bool {
     waiting.base_digest.as_deref() == locked.map(|locked| locked.skill.digest.as_slice())
         && locked.is_none_or(|locked| locked.skill.name == waiting.submission.skill)
-}
-
-pub(super) fn stale(what: &str) -> Error {
-    let detail = format!("{what} has changed since this was proposed; have it proposed anew and decide on that");
-    Error::Conflict { code: "stale", detail }
-}
-
-pub(super) fn decided(submission: &Submission) -> Error {
-    let state = match submission.state {
-        state if state.waits() => SubmissionState::Expired,
-        state => state,
-    };
-    Error::Conflict { code: "decided", detail: format!("the submission is not waiting any more: it is {state}") }
 }

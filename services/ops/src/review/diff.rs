@@ -1,21 +1,22 @@
-//! What a submission changes, as a reviewer reads it.
+//! Computes the diff of a submission for reviewers.
 
 use knowhow_domain::{Result, SubmissionId, SubmissionKind};
-use knowhow_store::submissions::{self, Undecided};
-use knowhow_store::{WriteTx, library, offers, versions};
+use knowhow_store::WriteTx;
+use knowhow_store::review::submissions::{self, Undecided};
+use knowhow_store::skills::{library, starter_offers, versions};
 
 use super::offer::{has_conflict, show_conflict};
-use crate::skills::compare::{Proposal, StateToCompare, compare_proposal};
+use crate::skills::compare::{ProposedState, StateToCompare, compare_proposal};
 use crate::{Ctx, compute};
 
-/// Reads a submission with its text, and compares that with the state that it was made from.
+/// Returns a submission with its text, and the diff from the state that it was based on.
 pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, String)> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.read").await?;
     let proposed = submissions::read_undecided(&mut tx, id).await?;
     let old = read_base(&mut tx, &proposed).await?;
     let document = proposed.document.clone().unwrap_or_default();
     let document = match has_conflict(&proposed.submission) {
-        true => match offers::find_given(&mut tx, &proposed.submission.skill).await? {
+        true => match starter_offers::find_given(&mut tx, &proposed.submission.skill).await? {
             Some(given) => {
                 let own = old.document.clone();
                 compute(move || Ok(show_conflict(&given, &own, &document))).await?
@@ -25,14 +26,14 @@ pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, Stri
         false => document,
     };
     let state = StateToCompare { label: "proposed".into(), document, resources: proposed.resources.clone() };
-    let new = Proposal { state, files: &proposed.files };
+    let new = ProposedState { state, files: &proposed.files };
     let compared = compare_proposal(&mut tx, old, new).await?;
     tx.commit().await?;
     let diff = compute(move || Ok(compared.compare().text)).await?;
     Ok((proposed, diff))
 }
 
-/// The state that a submission was made from: of the skill, or of the library that it is to go into.
+/// Reads the state that a submission was based on. For a share, this is the state of the tenant's library.
 async fn read_base(tx: &mut WriteTx, proposed: &Undecided) -> Result<StateToCompare> {
     let (name, version) = (&proposed.submission.skill, proposed.submission.base_version);
     if proposed.submission.kind == SubmissionKind::Share {

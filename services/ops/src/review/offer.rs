@@ -1,50 +1,52 @@
-//! Newer starters for who has changed theirs: each is offered once, as a submission that merges both. Nothing is changed
-//! unless somebody who may review says so.
+//! Offers newer starters to users who changed their copies. Each newer text is offered once, as a submission that
+//! merges both texts. It is applied only after a reviewer approves it.
 
+use knowhow_domain::skills::manifest;
+use knowhow_domain::text::diff;
 use knowhow_domain::{
     ChangeKind, Check, CheckStep, Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionId,
-    SubmissionKind, diff, manifest,
+    SubmissionKind,
 };
 use knowhow_store::WriteTx;
-use knowhow_store::offers::{self, Offered, Outdated};
+use knowhow_store::skills::starter_offers::{self, Outdated, StarterOffer};
 use knowhow_store::skills::{self, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::checks::held;
-use super::hold::{Asked, Locking, propose_over};
 use super::owner::STARTERS;
-use crate::skills::change::{Proposal, SkillChange, Target};
-use crate::skills::draft::Draft;
+use crate::change::checks::held;
+use crate::change::hold::{LockedTransaction, ReviewOptions, propose_over};
+use crate::change::write::Draft;
+use crate::change::{ProposedChange, SkillChange, Target};
 use crate::{Ctx, compute};
 
-/// What is taken where a newer starter and the user's changes do not fit together.
+/// The text to write if a newer starter conflicts with the user's changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Take {
-    /// The user's text stays, and counts as made from the newer one.
+    /// Keep the user's text, and record that it is based on the newer starter.
     Mine,
-    /// The newer text, as a new version; the user's is the one before.
+    /// Write the newer text as a new version. The user's text stays in the history.
     Theirs,
 }
 
-/// Whether a submission is an offer, and one that a person has to choose in.
+/// Returns whether a submission is an offer of a newer starter.
 pub(super) fn is_offer(submission: &Submission) -> bool {
     submission.kind == SubmissionKind::Merge && submission.submitter == STARTERS
 }
 
-/// Whether the texts of an offer do not fit together.
+/// Returns whether an offer has a merge conflict.
 pub(super) fn has_conflict(submission: &Submission) -> bool {
     is_offer(submission) && submission.checks.iter().any(|check| check.step == CheckStep::Merge)
 }
 
-/// Offers the user merges of all starters that they have changed and that there is a newer text of. It may be run again:
-/// what was offered is not offered anew.
+/// Offers the user a merge of each changed starter that has a newer text. Idempotent: each newer text is offered
+/// once.
 ///
 /// # Errors
-/// `Unavailable`; what was offered before stays offered.
+/// `Unavailable` if the database does not answer. Offers made before the error stay.
 pub(crate) async fn offer_merges(ctx: &Ctx) -> Result<()> {
-    for outdated in offers::list_outdated(&ctx.app.db, &ctx.principal).await? {
+    for outdated in starter_offers::list_outdated(&ctx.app.db, &ctx.principal).await? {
         offer(ctx, outdated).await?;
     }
     Ok(())
@@ -54,17 +56,24 @@ async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<()> {
     let (name, newer_digest) = (outdated.name.clone(), outdated.newer_digest.clone());
     let Some((change, checks)) = merge(ctx, outdated).await? else { return Ok(()) };
     let reason = match checks.is_empty() {
-        true => "a newer text of this starter, merged with what was changed here",
-        false => "a newer text of this starter; it and what was changed here do not fit together",
+        true => "a newer version of this starter, merged with the changes made here",
+        false => "a newer version of this starter, which conflicts with the changes made here",
     };
-    let asked = Asked { reason: Some(reason), checks, submitter: Some(STARTERS), waits: true, ..Asked::default() };
-    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "offers.propose").await?;
+    let options = ReviewOptions {
+        reason: Some(reason),
+        checks,
+        submitter: Some(STARTERS),
+        waits: true,
+        ..ReviewOptions::default()
+    };
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "starter_offers.propose").await?;
     let locked = skills::lock(&mut tx, &SkillKey::Name(name.clone())).await?;
-    let submission = match propose_over(ctx, Locking { tx, locked }, &change, asked).await {
+    let submission = match propose_over(ctx, LockedTransaction { tx, locked }, &change, options).await {
         Ok(submission) => Some(submission.id),
-        // There is nothing to decide: it says so already, was decided, or is not to be taken.
+        // No decision is needed: the skill already has this text, the text was decided before, or the merged text is
+        // invalid.
         Err(Error::Conflict { .. } | Error::Invalid(_)) => None,
-        // Others wait: the next release offers it.
+        // The user has too many pending submissions. A later run offers the text again.
         Err(Error::Quota(_)) => return Ok(()),
         Err(other) => return Err(other),
     };
@@ -72,19 +81,19 @@ async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<()> {
 }
 
 async fn note(ctx: &Ctx, name: &str, newer: &[u8], submission: Option<SubmissionId>) -> Result<()> {
-    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "offers.note").await?;
-    offers::note(&mut tx, Offered { name, newer, submission, submitter: STARTERS, now: ctx.now() });
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "starter_offers.note").await?;
+    starter_offers::note(&mut tx, StarterOffer { name, newer, submission, submitter: STARTERS, now: ctx.now() });
     tx.commit().await
 }
 
-/// The change to offer, with the step that holds it where both changed the same lines: the newer text then. `None` for a text
-/// that is no skill any more.
+/// Returns the change to offer, with its checks. If both sides changed the same lines, the change is the newer text,
+/// with a check that requires a decision. Returns `None` if the newer text is not a valid skill.
 async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check>)>> {
     let limits = ctx.app.limits.with_unbounded_body();
     compute(move || {
         let name = SkillName::parse(&outdated.name)?;
         let merged = diff::merge(&outdated.base, &outdated.own, &outdated.newer).ok();
-        // Lines of a frontmatter may merge into none.
+        // A merged text can have an invalid frontmatter.
         let merged = merged.and_then(|text| SkillDocument::parse_named(&text, &limits).ok());
         let base = outdated.own_digest;
         Ok(match merged {
@@ -92,8 +101,8 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
             None => SkillDocument::parse_named(&outdated.newer, &limits).ok().map(|document| {
                 let step = held(
                     CheckStep::Merge,
-                    "the newer starter and the changes made here touch the same lines: approve it with take, 'mine' or \
-                     'theirs', or save a text that joins both",
+                    "the newer starter and the changes made here affect the same lines: approve it with take, \
+                        'mine' or 'theirs', or save a merged text",
                 );
                 (Offer { name, base, document, derived: false }, vec![step])
             }),
@@ -102,18 +111,18 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
     .await
 }
 
-/// Both texts with marks around what does not fit together, for whoever decides.
+/// Returns the merge of both texts for the reviewer, with conflict markers.
 pub(super) fn show_conflict(base: &str, own: &str, newer: &str) -> String {
     diff::merge(base, own, newer).unwrap_or_else(|conflict| conflict.marked)
 }
 
-/// A text for the skill as it was read.
+/// A text that is offered for a skill.
 struct Offer {
     name: SkillName,
-    /// The digest of the SKILL.md that it is made from.
+    /// SHA-256 of the SKILL.md that the text is based on.
     base: Vec<u8>,
     document: SkillDocument,
-    /// Whether it has text of the user's, and so is as tainted.
+    /// Whether the text contains text of the user, and so inherits the taint of the user's skill.
     derived: bool,
 }
 
@@ -122,14 +131,14 @@ impl SkillChange for Offer {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
-        let Some(current) = current else { return Ok(Proposal::Keep) };
+    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
+        let Some(current) = current else { return Ok(ProposedChange::Keep) };
         if manifest::digest(current.skill.document.as_bytes()).as_slice() != self.base {
-            // The job is run again.
-            return Err(Error::Unavailable("the skill has changed while a merge of it was made".into()));
+            // The error makes the job run again.
+            return Err(Error::Unavailable("the skill was changed during the merge".into()));
         }
         let draft = Draft::of(ChangeKind::Merge, current, self.document.clone())?;
-        Ok(Proposal::Write(Box::new(Draft { derived: self.derived, ..draft })))
+        Ok(ProposedChange::Write(Box::new(Draft { derived: self.derived, ..draft })))
     }
 
     fn source(&self, _: &Ctx) -> Source {

@@ -1,37 +1,43 @@
-//! Whose submission it is, and who may see and decide it.
+//! Determines the owner of submissions and texts, and checks the caller's access to them.
 
 use knowhow_domain::{Error, Result, Scope, SubmissionId};
-use knowhow_store::audit::{self, NewEntry};
-use knowhow_store::{Principal, TenantTx, check_external_id, submissions, users};
+use knowhow_store::review::submissions;
+use knowhow_store::tenants::audit::{self, NewEntry};
+use knowhow_store::tenants::users;
+use knowhow_store::{Principal, TenantTx, check_external_id};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::Ctx;
-use crate::admin::begin;
+use crate::tenants::begin;
 
-/// Who proposes to remove what looks like an attack. No caller is called so: theirs have a colon.
+/// Submitter of removals that the scanner proposes. Names of callers contain a colon, so no caller has this name.
 pub(super) const SCANNER: &str = "scanner";
-/// Who offers newer starters to those who have changed theirs.
-pub(super) const STARTERS: &str = "starters";
+/// Submitter of offers of newer starters.
+pub(crate) const STARTERS: &str = "starters";
 
-/// Where a submission was found: among the caller's own, or another user's.
-pub(crate) struct Reached {
-    /// The call, on behalf of the user whose skill it is.
+/// The owner of accessed data: the caller, or another user if an admin accesses that user's data.
+pub(crate) struct AccessedOwner {
+    /// The context of the call, with the owner as its user.
     pub(crate) ctx: Ctx,
-    /// Whether the caller is an admin who looks at another user's.
+    /// Whether an admin accesses another user's data.
     pub(super) as_admin: bool,
 }
 
-/// Finds whose submission this is: the caller's own user's, or, for an admin who says why, any of the tenant.
+/// Returns the owner of a submission: the caller's own user or, for an admin with a reason, any user of the tenant.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` without a reason.
-pub(super) async fn reach(ctx: &Ctx, id: SubmissionId, reason: Option<&str>) -> Result<Reached> {
+/// `NotFound`; `Forbidden` if an admin gives no reason.
+pub(super) async fn access_submission_owner(
+    ctx: &Ctx,
+    id: SubmissionId,
+    reason: Option<&str>,
+) -> Result<AccessedOwner> {
     if ctx.principal.user().is_ok() {
         let own = submissions::find(&ctx.app.db, &ctx.principal, id).await?;
         if own.is_some() {
-            return Ok(Reached { ctx: ctx.clone(), as_admin: false });
+            return Ok(AccessedOwner { ctx: ctx.clone(), as_admin: false });
         }
     }
     if ctx.principal.require_admin().is_err() {
@@ -47,20 +53,20 @@ pub(super) async fn reach(ctx: &Ctx, id: SubmissionId, reason: Option<&str>) -> 
     as_user(ctx, principal, entry).await
 }
 
-/// Goes on as an admin on behalf of the user of `principal`, and notes it.
-async fn as_user(ctx: &Ctx, principal: Principal, entry: NewEntry<'_>) -> Result<Reached> {
+/// Continues an admin's call on behalf of the user of `principal`, and records the access in the audit log.
+async fn as_user(ctx: &Ctx, principal: Principal, entry: NewEntry<'_>) -> Result<AccessedOwner> {
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &principal, principal.user()?, "review.reach").await?;
     audit::record(&mut tx, entry, ctx.now()).await?;
     tx.commit().await?;
-    Ok(Reached { ctx: Ctx { principal, ..ctx.clone() }, as_admin: true })
+    Ok(AccessedOwner { ctx: Ctx { principal, ..ctx.clone() }, as_admin: true })
 }
 
-/// Whose texts are looked at.
+/// Selects the owner of texts; by default the caller.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Whose {
-    /// Those of this user, by external id: for admins, who say why in the header `Knowhow-Reason`.
+    /// Return the texts of this user, by external id. Only for admins, with a reason in the header `Knowhow-Reason`.
     #[param(max_length = 255)]
     pub user: Option<String>,
     /// The header `Knowhow-Reason` of an admin.
@@ -69,13 +75,15 @@ pub struct Whose {
     pub reason: Option<String>,
 }
 
-/// The caller's own user, or the one that an admin names, who says why; `action` notes it among that user's.
+/// Returns the caller's own user, or the user that an admin names. The admin's access is recorded as `action` in the
+/// audit log.
 ///
 /// # Errors
-/// `Forbidden` for another user's without being an admin who may review, or without a reason; `NotFound` for the user.
-pub(crate) async fn reach_user(ctx: &Ctx, whose: &Whose, action: &'static str) -> Result<Reached> {
+/// `Forbidden` if another user's data is requested and the caller is not an admin with the scope `review`, or gives
+/// no reason; `NotFound` if that user does not exist.
+pub(crate) async fn access_user(ctx: &Ctx, whose: &Whose, action: &'static str) -> Result<AccessedOwner> {
     let Some(name) = whose.user.as_deref() else {
-        return Ok(Reached { ctx: ctx.clone(), as_admin: false });
+        return Ok(AccessedOwner { ctx: ctx.clone(), as_admin: false });
     };
     ctx.principal.require(Scope::Review)?;
     ctx.principal.require_admin()?;
@@ -89,24 +97,21 @@ pub(crate) async fn reach_user(ctx: &Ctx, whose: &Whose, action: &'static str) -
     as_user(ctx, principal, NewEntry { action, target: &target, detail: json!({ "reason": reason }) }).await
 }
 
-/// Why an admin looks at what is a user's.
+/// Returns the admin's reason for accessing a user's data.
 ///
 /// # Errors
-/// `Forbidden` without a reason.
+/// `Forbidden` if the reason is missing.
 pub(super) fn require_reason(reason: Option<&str>) -> Result<&str> {
-    reason.ok_or(Error::Forbidden("header Knowhow-Reason: 8 to 200 characters that say why"))
+    reason.ok_or(Error::Forbidden("header Knowhow-Reason: a reason of 8 to 200 characters"))
 }
 
-impl Reached {
-    /// Whether the caller is shown the text and what was found in it.
+impl AccessedOwner {
+    /// Returns whether the caller may see the proposed text and the findings.
     pub(crate) fn sees_text(&self) -> bool {
         self.require_reviewer().is_ok()
     }
 
-    /// Refuses all but those who may decide on what waits here.
-    ///
-    /// # Errors
-    /// `Forbidden`.
+    /// Checks that the caller may decide on the user's submissions.
     pub(crate) fn require_reviewer(&self) -> Result<()> {
         let principal = &self.ctx.principal;
         principal.require(Scope::Review)?;
@@ -116,19 +121,13 @@ impl Reached {
         Err(Error::Forbidden("admin"))
     }
 
-    /// Refuses all but the tenant's admins, for what concerns all of its users.
-    ///
-    /// # Errors
-    /// `Forbidden`.
+    /// Checks that the caller is an admin of the tenant. Decisions that affect all users need an admin.
     pub(super) fn require_admin(&self) -> Result<()> {
         self.ctx.principal.require(Scope::Review)?;
         self.ctx.principal.require_admin()
     }
 
-    /// Refuses the author, who must not decide on its own change.
-    ///
-    /// # Errors
-    /// `Forbidden`.
+    /// Rejects the caller if the caller is the author, because authors must not approve their own changes.
     pub(super) fn require_other_than(&self, author: &str) -> Result<()> {
         if credential(author) == credential(self.ctx.principal.actor()) {
             return Err(Error::Forbidden("a reviewer who did not write it"));
@@ -137,12 +136,12 @@ impl Reached {
     }
 }
 
-/// The credential of an actor: a key is the same for whomever it is used.
+/// Returns the credential of an actor. An API key counts as the same actor for all users that it acts for.
 fn credential(actor: &str) -> &str {
     actor.split_once(" for ").map_or(actor, |(key, _)| key)
 }
 
-/// Whether the caller administers the tenant, and so sees all users' submissions.
+/// Returns whether the caller is an admin of the tenant. Admins can see the submissions of all users.
 pub(super) fn is_admin(principal: &Principal) -> bool {
     principal.require_admin().is_ok()
 }

@@ -1,49 +1,48 @@
-//! Reading submissions. Their text is shown to those who may decide, and to nobody else.
+//! Reads submissions. Only reviewers can see the proposed texts.
 
-use knowhow_domain::invisible::show_invisible;
+use knowhow_domain::text::invisible::show_invisible;
 use knowhow_domain::{Result, Scope, Submission, SubmissionId, SubmissionState};
-use knowhow_store::audit::{self, NewEntry};
 use knowhow_store::check_external_id;
-use knowhow_store::submissions::{self, ListQuery};
+use knowhow_store::review::submissions::{self, SubmissionListQuery};
+use knowhow_store::tenants::audit::{self, NewEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::diff;
-use super::hold::find;
-use super::owner::{is_admin, reach, require_reason};
+use super::owner::{access_submission_owner, is_admin, require_reason};
 use crate::Ctx;
-use crate::admin::{begin, name_in_log};
-use crate::page::{Page, PageQuery, rows_for};
+use crate::change::hold::find;
+use crate::context::page::{Page, PageQuery, rows_for};
+use crate::tenants::{begin, name_in_log};
 
-/// Which submissions.
+/// Filters of a list of submissions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListSubmissions {
-    /// Those of this state alone.
+    /// Only submissions in this state.
     #[param(inline)]
     pub state: Option<SubmissionState>,
-    /// Those of this user alone, by external id: for admins.
+    /// Only submissions of this user, by external id. Only for admins.
     #[param(max_length = 255)]
     pub user: Option<String>,
     /// The header `Knowhow-Reason` of an admin.
     #[serde(skip)]
     #[param(ignore)]
     pub reason: Option<String>,
-    /// The page to read.
     #[serde(skip)]
     #[param(ignore)]
     pub page: PageQuery,
 }
 
-/// Lists submissions, the newest first: the caller's own, or, for an admin who says why, those of all users.
+/// Lists submissions, newest first: the caller's own or, for an admin with a reason, the submissions of all users.
 ///
 /// # Errors
-/// `Forbidden` for another user's without being an admin, or for an admin without a reason.
+/// `Forbidden` if another user's submissions are requested and the caller is not an admin, or gives no reason.
 pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page<Submission>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let (limit, before) = (query.page.limit()?, query.page.after::<SubmissionId>()?);
-    let asked = ListQuery { state: query.state, before, limit: rows_for(limit) };
+    let asked = SubmissionListQuery { state: query.state, before, limit: rows_for(limit) };
     let sees_all =
         is_admin(&ctx.principal) && (query.user.is_some() || ctx.principal.user().is_err() || query.reason.is_some());
     if !sees_all {
@@ -65,37 +64,36 @@ pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page
     Ok(Page::of(rows, limit, |last| last.id)?.map(shown))
 }
 
-/// One submission.
+/// Selects a submission.
 #[derive(Debug, Clone, Default)]
 pub struct GetSubmission {
-    /// Its id.
     pub id: SubmissionId,
-    /// The header `Knowhow-Reason`, where an admin reads what is another's.
+    /// The header `Knowhow-Reason`. It is required if an admin reads another user's submission.
     pub reason: Option<String>,
 }
 
-/// A submission; with what it proposes, for those who may decide.
+/// A submission, with the proposed text if the caller is a reviewer.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SubmissionDetail {
-    /// What the list shows.
+    /// The submission, as in a list.
     #[serde(flatten)]
     pub submission: Submission,
-    /// What it changes, as a unified diff of all files against the state that it was made from. Invisible characters are
-    /// written as `<U+200B>`.
+    /// The changes as a unified diff of all files, relative to the state that the submission was based on. Invisible
+    /// characters are written as code points, e.g. `<U+200B>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// SKILL.md as it is to be, byte for byte.
+    /// The proposed SKILL.md, byte for byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill_md: Option<String>,
 }
 
-/// Reads a submission.
+/// Returns a submission, with text and diff if the caller may review it.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` for an admin without a reason.
+/// `NotFound`; `Forbidden` if an admin gives no reason.
 pub async fn get_submission(ctx: &Ctx, query: &GetSubmission) -> Result<SubmissionDetail> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let reached = reach(ctx, query.id, query.reason.as_deref()).await?;
+    let reached = access_submission_owner(ctx, query.id, query.reason.as_deref()).await?;
     if !reached.sees_text() {
         let submission = find(&reached.ctx, query.id).await?.without_findings();
         return Ok(SubmissionDetail { submission, diff: None, skill_md: None });
@@ -104,7 +102,7 @@ pub async fn get_submission(ctx: &Ctx, query: &GetSubmission) -> Result<Submissi
     Ok(SubmissionDetail { submission: shown(proposed.submission), diff: Some(diff), skill_md: proposed.document })
 }
 
-/// A submission with invisible characters of its submitter's words as their code points.
+/// Returns the submission with invisible characters in the submitter's reason and sources written as code points.
 fn shown(submission: Submission) -> Submission {
     let reason = submission.reason.map(|reason| show_invisible(&reason));
     let tainted_by = submission.tainted_by.iter().map(|source| show_invisible(source)).collect();

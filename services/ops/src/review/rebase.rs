@@ -1,48 +1,48 @@
-//! Rebase: what was proposed for an older state is proposed for the current one.
+//! Rebases a submission: proposes the change again, on the basis of the current state of the skill.
 
 use std::collections::BTreeSet;
 
+use knowhow_domain::text::diff;
 use knowhow_domain::{
     Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionId, SubmissionKind,
-    SubmissionState, diff,
+    SubmissionState,
 };
+use knowhow_store::WriteTx;
+use knowhow_store::review::submissions::{self, Undecided};
 use knowhow_store::skills::Locked;
-use knowhow_store::submissions::{self, Undecided};
-use knowhow_store::{WriteTx, versions};
+use knowhow_store::skills::versions;
 
-use super::hold::{Asked, propose};
 use super::offer::has_conflict;
-use super::owner::reach;
-use crate::call::{Call, SessionRef};
-use crate::skills::change::{Proposal, SkillChange, Successor, Target};
-use crate::skills::draft::Draft;
+use super::owner::access_submission_owner;
+use crate::change::hold::{ReviewOptions, propose};
+use crate::change::write::Draft;
+use crate::change::{ProposedChange, SkillChange, Successor, Target};
+use crate::context::call::{CallMetadata, SessionRef};
 use crate::{Ctx, compute};
 
-/// Which submission to rebase.
+/// Selects a submission to rebase.
 #[derive(Debug, Clone, Default)]
 pub struct Rebase {
-    /// Its id.
     pub id: SubmissionId,
-    /// The header `Knowhow-Reason`, where an admin rebases what is another's.
+    /// The header `Knowhow-Reason`. It is required if an admin rebases another user's submission.
     pub reason: Option<String>,
 }
 
-/// Proposes a change anew on the state that the skill has now, by a three-way merge. The old submission becomes `stale`; the
-/// new one has its submitter, its origin and its taint, and waits for a person.
+/// Proposes a change again for the current state of the skill, with a three-way merge. The old submission becomes
+/// `stale`. The new submission keeps submitter, source and taint, and requires a reviewer.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `decided`, `current` where the skill has not changed, `merge-conflict` where both changed the same
-/// lines.
+/// `NotFound`; `Conflict` `decided` if the submission is already decided; `Conflict` `current` if the skill has not
+/// changed; `Conflict` `merge-conflict` if skill and submission changed the same lines.
 pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let reached = reach(ctx, input.id, input.reason.as_deref()).await?;
+    let reached = access_submission_owner(ctx, input.id, input.reason.as_deref()).await?;
     let sees_text = reached.sees_text();
     let mut tx = WriteTx::begin(&ctx.app.db, &reached.ctx.principal, "submissions.rebase").await?;
     let old = submissions::read_undecided(&mut tx, input.id).await?;
     tx.commit().await?;
     if !old.submission.state.waits() && old.submission.state != SubmissionState::Stale {
-        let detail =
-            format!("the submission is {}; only one that waits or is stale can be rebased", old.submission.state);
+        let detail = format!("the submission is {}; only a waiting or stale one can be rebased", old.submission.state);
         return Err(Error::Conflict { code: "decided", detail });
     }
     if old.submission.kind == SubmissionKind::Share {
@@ -50,26 +50,26 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
         return Err(Error::Conflict { code: "stale", detail });
     }
     if has_conflict(&old.submission) {
-        let detail = "its texts do not fit together: save one that joins both, and reject this".into();
+        let detail = "the submission has a merge conflict: save a merged text, and reject this".into();
         return Err(Error::Conflict { code: "merge-conflict", detail });
     }
     let session = old.submission.session.as_deref().and_then(|session| SessionRef::parse(session).ok());
-    let ctx = Ctx { call: Call { session, by_agent: true, ..Call::default() }, ..reached.ctx.clone() };
+    let ctx = Ctx { call: CallMetadata { session, by_agent: true, ..CallMetadata::default() }, ..reached.ctx.clone() };
     let name = SkillName::parse(&old.submission.skill)?;
     let change = Rebased { old, name };
     let replaced = &change.old.submission;
-    let asked = Asked {
+    let options = ReviewOptions {
         reason: replaced.reason.as_deref(),
         submitter: Some(&replaced.author),
         waits: true,
         replaces: replaced.state.waits().then_some(replaced.id),
-        ..Asked::default()
+        ..ReviewOptions::default()
     };
-    let submission = propose(&ctx, &change, asked).await?;
+    let submission = propose(&ctx, &change, options).await?;
     Ok(if sees_text { submission } else { submission.without_findings() })
 }
 
-/// A submission on another base.
+/// A change that merges a submission with the current state of its skill.
 struct Rebased {
     old: Undecided,
     name: SkillName,
@@ -80,15 +80,16 @@ impl SkillChange for Rebased {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         if current.map(|current| current.skill.digest.as_slice()) == self.old.base_digest.as_deref() {
-            let detail = "the skill is as it was when this was proposed; decide on it as it is".into();
+            let detail =
+                "the skill has not changed since this was proposed, so no rebase is needed; decide on it".into();
             return Err(Error::Conflict { code: "current", detail });
         }
         let Some(proposed) = &self.old.document else {
-            // A delete needs no merge.
+            // A deletion needs no merge.
             let successor = self.old.successor.clone();
-            return Ok(Proposal::Delete(successor.map(|(id, name)| Successor { id, name })));
+            return Ok(ProposedChange::Delete(successor.map(|(id, name)| Successor { id, name })));
         };
         let base = match self.old.skill {
             Some(skill) => versions::find(tx, skill, self.old.submission.base_version).await?,
@@ -113,11 +114,11 @@ impl SkillChange for Rebased {
             brought: tainted.then(|| self.old.submission.tainted_by.clone()),
             ..Draft::new(self.old.submission.kind.change(), self.name.clone(), document)
         };
-        Ok(Proposal::Write(Box::new(draft)))
+        Ok(ProposedChange::Write(Box::new(draft)))
     }
 }
 
-/// Both changes of a text.
+/// Merges the current and the proposed text, which both derive from `base`.
 fn merge(base: &str, current: &str, proposed: &str) -> Result<String> {
     diff::merge(base, current, proposed).map_err(|_| {
         let detail = "the skill and the proposal changed the same lines of SKILL.md; propose the change again on the current \
@@ -126,7 +127,7 @@ fn merge(base: &str, current: &str, proposed: &str) -> Result<String> {
     })
 }
 
-/// Both changes of the files beside SKILL.md, each file whole.
+/// Merges the current and the proposed resources. Each file is merged as a whole, not by lines.
 fn merge_files(
     base: &[ResourceEntry],
     current: &[ResourceEntry],
@@ -143,7 +144,7 @@ fn merge_files(
             () if base == current => proposed,
             () => {
                 let detail = format!(
-                    "the skill and the proposal changed '{path}' both; propose it again on the current version"
+                    "the skill and the proposal both changed '{path}'; propose the change again on the current version"
                 );
                 return Err(Error::Conflict { code: "merge-conflict", detail });
             }

@@ -1,46 +1,47 @@
-//! Reading what is live with the rules of now. It marks, and proposes to remove what looks like an attack; it removes nothing.
+//! Scans stored skills with the current rules, and stores the findings. For a skill that looks like an attack,
+//! proposes the removal, which a reviewer decides on.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::scanner::{self, Scan, Verdict};
+use knowhow_domain::review::scanner::{self, Scan, ScannedSkill, Verdict};
 use knowhow_domain::{
     Check, CheckOutcome, CheckStep, Error, Result, Scope, SkillId, Source, SubmissionKind, SubmissionState,
 };
 use knowhow_store::WriteTx;
-use knowhow_store::library_scans::{self, ScannedText, UnreadText};
-use knowhow_store::scans::{self, Due, Round, Scanned, Unread};
+use knowhow_store::across::library_scans::{self, ScannedText, UnreadText};
+use knowhow_store::review::scans::{self, DueScans, ScanRound, Scanned, UnscannedSkill};
+use knowhow_store::review::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing, SameResult};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing, Same};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::checks::{finds_no_more, is_reviewed, passed};
 use super::owner::SCANNER;
-use super::scan::{findings_of, resources};
-use crate::lookup::{self, Reach};
+use crate::change::checks::{finds_no_more, is_reviewed, passed};
+use crate::change::scan::{findings_of, resources};
+use crate::context::lookup::{self, NameMatching};
 use crate::{App, Ctx, compute};
 
-/// Skills whose texts are read at once.
+/// Number of skills or library texts that are scanned per batch.
 const PAGE: i64 = 20;
-/// Pages of library texts of one round; the next one goes on.
+/// Maximum number of batches of library texts per run. The next run continues with the others.
 const LIBRARY_PAGES: usize = 100;
 
-/// The version of the rules, as it is stored.
+/// Returns the version of the scanner's rules, as stored with findings.
 pub(crate) fn rules() -> i32 {
     i32::try_from(scanner::version()).unwrap_or(i32::MAX)
 }
 
-/// Reads the user's skills that are due: all of them where the rules are new, else those that have changed since something
-/// was found in them. It may be run again: what was read is not read anew.
+/// Scans the user's skills that are due. After an update of the rules, all skills are due; otherwise only skills with
+/// findings that have changed since the scan. Idempotent: scanned skills are skipped.
 ///
 /// # Errors
-/// `Unavailable`; what was read before stays read.
+/// `Unavailable` if the database does not answer. Results stored before the error stay.
 pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
     let (db, principal, rules) = (&ctx.app.db, &ctx.principal, rules());
     let mut after = SkillId(Uuid::nil());
     loop {
-        let unread = scans::list_unread(db, principal, Due { rules, after, limit: PAGE }).await?;
+        let unread = scans::list_unread(db, principal, DueScans { rules, after, limit: PAGE }).await?;
         let Some(last) = unread.last() else { break };
         after = last.skill;
         let mut scanned = Vec::with_capacity(unread.len());
@@ -48,7 +49,7 @@ pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
             scanned.push(read(ctx, skill).await?);
         }
         let kept: Vec<Scanned> = scanned.iter().map(|(skill, scan)| to_keep(skill, scan)).collect();
-        scans::put(db, principal, Round { scans: &kept, rules, now: ctx.now() }).await?;
+        scans::put(db, principal, ScanRound { scans: &kept, rules, now: ctx.now() }).await?;
         for (skill, scan) in scanned.iter().filter(|(_, scan)| scan.verdict >= Verdict::Quarantine) {
             propose_removal(ctx, skill, scan).await?;
         }
@@ -56,11 +57,11 @@ pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
     scans::finish(db, principal, rules).await
 }
 
-/// Reads texts of tenants' libraries that are due, as the rules are new, or the text is: those of one round. It may be run
-/// again, and beside itself.
+/// Scans library texts of all tenants if the rules or the texts are new, up to the limit of one run. Idempotent.
+/// Several processes can run it at the same time.
 ///
 /// # Errors
-/// `Unavailable`; what was read before stays read.
+/// `Unavailable` if the database does not answer. Results stored before the error stay.
 pub(crate) async fn rescan_libraries(app: &App) -> Result<()> {
     for _ in 0..LIBRARY_PAGES {
         let unread = library_scans::list_unread(&app.db, rules(), PAGE).await?;
@@ -79,24 +80,25 @@ pub(crate) async fn rescan_libraries(app: &App) -> Result<()> {
     Ok(())
 }
 
-async fn read(ctx: &Ctx, skill: Unread) -> Result<(Unread, Scan)> {
+async fn read(ctx: &Ctx, skill: UnscannedSkill) -> Result<(UnscannedSkill, Scan)> {
     let files = match skill.resources.is_empty() {
         true => Vec::new(),
         false => scans::list_files(&ctx.app.db, &ctx.principal, skill.skill).await?,
     };
     compute(move || {
-        let scan = scanner::scan(&skill.document, &resources(&files));
+        let scanned = ScannedSkill { name: &skill.name, document: &skill.document, resources: &resources(&files) };
+        let scan = scanner::scan_skill(&scanned);
         Ok((skill, scan))
     })
     .await
 }
 
-fn to_keep(skill: &Unread, scan: &Scan) -> Scanned {
+fn to_keep(skill: &UnscannedSkill, scan: &Scan) -> Scanned {
     let (verdict, findings) = (scan.verdict.to_string(), Value::Array(findings_of(scan)));
     Scanned { skill: skill.skill, digest: skill.digest.clone(), verdict, findings }
 }
 
-/// Notes what the checks of a change that is let in have found, with the change. The whole skill is read soon.
+/// Stores the findings of an accepted change in the transaction of the change. A full scan of the skill follows soon.
 pub(crate) fn note(tx: &mut WriteTx, skill: SkillId, checks: &[Check], now: DateTime<Utc>) {
     let findings: Vec<Value> = checks.iter().flat_map(|check| check.findings.iter().cloned()).collect();
     if !findings.is_empty() {
@@ -105,18 +107,20 @@ pub(crate) fn note(tx: &mut WriteTx, skill: SkillId, checks: &[Check], now: Date
     }
 }
 
-/// Asks a person whether the skill is to go, once for each state of it. Whoever rejects that keeps the skill, and so does
-/// whoever has approved exactly this with these findings.
-async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> {
+/// Proposes to remove the skill, once for each state of the skill. No removal is proposed if one was already proposed
+/// for this state, or if a reviewer approved this state with the same findings.
+async fn propose_removal(ctx: &Ctx, unread: &UnscannedSkill, scan: &Scan) -> Result<()> {
     if !is_reviewed(ctx) {
         return Ok(());
     }
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "scans.propose_removal").await?;
     let locked = skills::lock(&mut tx, &SkillKey::Id(unread.skill)).await?;
     let Some(locked) = locked.filter(|locked| locked.skill.digest == unread.digest) else { return Ok(()) };
-    let known =
-        submissions::find_known(&mut tx, Same { name: &locked.skill.name, digest: Some(&unread.digest), except: None })
-            .await?;
+    let known = submissions::find_known(
+        &mut tx,
+        SameResult { name: &locked.skill.name, digest: Some(&unread.digest), except: None },
+    )
+    .await?;
     let checks = [Check {
         outcome: CheckOutcome::Held,
         reasons: scan.advice().into_iter().map(|advice| format!("{}: {}", advice.category, advice.change)).collect(),
@@ -140,9 +144,7 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
         session: None,
         named: &[],
         submitter: Some(SCANNER),
-        reason: Some(
-            "the scanner finds what looks like an attack in this skill: approve to remove it, reject to keep it",
-        ),
+        reason: Some("the scanner found a possible attack in this skill: approve to remove it, reject to keep it"),
         base: Some((locked.skill.version, locked.skill.digest.as_slice())),
         result: Proposed::default(),
         checks: &checks,
@@ -150,40 +152,41 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
         now: ctx.now(),
     };
     let (id, _) = submissions::add(&mut tx, &proposing).await?;
-    submissions::tell_people(&mut tx, id);
+    submissions::notify_reviewers(&mut tx, id);
     tx.commit().await
 }
 
-/// What the scanner has found in a skill that is live.
+/// Scanner findings for a stored skill.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SkillFindings {
     /// The skill's full name.
     #[schema(example = "plan-meeting")]
     pub skill: String,
-    /// The gravest verdict: `ok` where nothing was found, or the skill was not read yet.
+    /// The most severe verdict. `ok` if there are no findings or the skill was not scanned yet.
     #[schema(value_type = String, example = "review")]
     pub verdict: Verdict,
-    /// What was found, and where.
+    /// The findings, with their positions.
     #[schema(value_type = Vec<Object>)]
     pub findings: Vec<Value>,
-    /// The version of the rules.
+    /// The version of the scanner's rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<i32>,
-    /// When it was read.
+    /// Time of the scan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scanned_at: Option<DateTime<Utc>>,
-    /// Whether the whole skill was read, as it is now. It is within ten minutes or so.
+    /// Whether the current text was scanned completely. A changed skill is scanned within about ten minutes.
     pub is_current: bool,
 }
 
-/// Reads what the scanner has found in a skill.
+/// Returns the scanner findings for a skill.
 ///
 /// # Errors
-/// `Forbidden` without the scope `review`: whoever knows the rules writes around them; `NotFound`.
+/// `NotFound`; `Forbidden` if the caller lacks the scope `review`. Knowledge of the findings would help to evade the
+/// rules.
 pub async fn get_findings(ctx: &Ctx, skill: &str) -> Result<SkillFindings> {
     ctx.principal.require(Scope::Review)?;
     let (db, principal) = (&ctx.app.db, &ctx.principal);
-    let found = lookup::find(ctx, skill, Reach::Segment, async |key: &SkillKey| {
+    let found = lookup::find(ctx, skill, NameMatching::Segment, async |key: &SkillKey| {
         skills::peek(db, principal, key).await?.ok_or_else(lookup::missing)
     })
     .await?;

@@ -1,59 +1,63 @@
-//! Sharing: a user's skill is proposed for the tenant's library. An admin lets it in, and nobody else.
+//! Shares skills: a user proposes a skill for the tenant's library, and an admin decides.
 
 use knowhow_domain::{
     ChangeKind, Check, CheckStep, Error, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind,
     SubmissionState,
 };
+use knowhow_store::review::submissions::{self, Decision, Proposed, Proposing, Undecided};
+use knowhow_store::skills::library;
 use knowhow_store::skills::{self, Locked, SkillKey};
-use knowhow_store::submissions::{self, Decision, Proposed, Proposing, Undecided};
-use knowhow_store::{TenantTx, WriteTx, library};
+use knowhow_store::{TenantTx, WriteTx};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::checks::{Reviewing, held, passed, take};
-use super::decide::{decided, stale};
-use super::hold::{check_waiting, find, reading, rejected};
-use super::owner::Reached;
+use super::conflicts::{decided, stale};
+use super::owner::AccessedOwner;
 use super::submit::check_submit_reason;
 use crate::Ctx;
-use crate::admin::{Putting, put_in};
-use crate::lookup::{self, Reach};
-use crate::skills::draft::Draft;
+use crate::change::checks::{Reviewing, held, passed, take};
+use crate::change::hold::{check_waiting, find, reading, rejected};
+use crate::change::write::Draft;
+use crate::context::lookup::{self, NameMatching};
+use crate::tenants::{LibraryDraft, put_in};
 
 /// A skill to share with all users of the tenant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
 pub struct ShareSkill {
-    /// The skill, by name or id: of the path, not of the body.
+    /// The skill, by name or id; taken from the path, not from the body.
     #[serde(skip)]
     pub skill: String,
-    /// Why, for the admin who decides.
+    /// The reason, for the admin who decides.
     #[schema(max_length = 1000)]
     pub reason: Option<String>,
 }
 
-/// Proposes a skill for the tenant's library. It always waits for an admin of the tenant.
+/// Proposes a skill for the tenant's library. An admin of the tenant always has to approve it.
 ///
 /// # Errors
-/// `NotFound`; `Invalid` for one with files, or what is not to be taken at all; `Conflict` `unchanged` where the library has
-/// exactly this, `rejected` where an admin has rejected it; `Quota` where as many changes wait as can.
+/// - `NotFound`
+/// - `Invalid` if the skill has resources or a text that is always rejected
+/// - `Conflict` `unchanged` if the library has exactly this skill
+/// - `Conflict` `rejected` if an admin has rejected exactly this skill
+/// - `Quota` if the user has too many pending submissions
 pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
     ctx.principal.require(Scope::SkillsWrite)?;
     check_submit_reason(input.reason.as_deref())?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.share").await?;
     let lock = async |tx: &mut WriteTx, key: &SkillKey| skills::lock(tx, key).await;
-    let locked = lookup::find_in(&mut tx, &input.skill, Reach::Exact, lock).await?;
+    let locked = lookup::find_in(&mut tx, &input.skill, NameMatching::Exact, lock).await?;
     let skill = &locked.skill;
     if !skill.resources.is_empty() {
-        let detail = "has files beside SKILL.md, and skills of the library have none: share one without";
+        let detail = "has files other than SKILL.md, which library skills cannot have; share a skill without them";
         return Err(Error::invalid("/skill", detail));
     }
     let ids = ctx.principal.library().map_or(&[][..], |library| &library.ids);
     let base = library::find_current(&mut tx, &skill.name, ids).await?;
     if base.as_ref().is_some_and(|base| base.digest == skill.digest) {
-        let detail = "the library has exactly this skill, so there is nothing to share".into();
+        let detail = "the library already has exactly this skill".into();
         return Err(Error::Conflict { code: "unchanged", detail });
     }
     let known = submissions::find_known_share(&mut tx, &skill.name, &skill.digest).await?;
@@ -74,7 +78,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
         skill: Some(skill.id),
         name: &skill.name,
         kind: SubmissionKind::Share,
-        source: &skill.source,
+        source: skill.source.as_str(),
         session: ctx.call.session.as_deref(),
         named: &named,
         submitter: None,
@@ -82,7 +86,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
         base: base.as_ref().map(|base| (base.version, base.digest.as_slice())),
         result: Proposed {
             document: Some(&skill.document),
-            // What taints the skill taints what is shared of it.
+            // The copy in the library inherits the skill's taint.
             derived: true,
             ..Proposed::default()
         },
@@ -91,36 +95,40 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
         now: ctx.now(),
     };
     let (id, _) = submissions::add(&mut tx, &new).await?;
-    submissions::tell_people(&mut tx, id);
+    submissions::notify_reviewers(&mut tx, id);
     tx.commit().await?;
     Ok(find(ctx, id).await?.without_findings())
 }
 
-/// The steps of a save of the whole text, and that an admin decides.
+/// Returns the checks of a save of the whole text, and a check that requires an admin.
 async fn checks_of(ctx: &Ctx, tx: &mut WriteTx, locked: &Locked) -> Result<Vec<Check>> {
     let document = read_document(ctx, &locked.skill.document)?;
     let draft = Draft::of(ChangeKind::Save, locked, document)?;
     let mut checks = vec![passed(CheckStep::Hash)];
     checks.extend(take(ctx, tx, Reviewing { draft: &draft, base: None, is_submitted: true }).await?);
     checks.retain(|check| check.step != CheckStep::Policy);
-    checks.push(held(CheckStep::Policy, "what is given to all users of the tenant is decided by an admin"));
+    checks.push(held(CheckStep::Policy, "skills for all users of the tenant need an admin's approval"));
     Ok(checks)
 }
 
 fn read_document(ctx: &Ctx, raw: &str) -> Result<SkillDocument> {
-    // What is stored has passed the limits of its time.
+    // The stored text was valid under the limits of its time, so the length of its body is not limited.
     let limits = ctx.app.limits.with_unbounded_body();
     SkillDocument::parse_named(raw, &limits)
 }
 
-/// Lets a shared skill into the library: exactly what was shown, over exactly the state of the library that it was made for.
-/// The decision and what it does are one transaction.
+/// Adds a shared skill to the library. Exactly the shown text is written, and only over exactly the state of the
+/// library that it was based on. One transaction contains both the decision and the change.
 ///
 /// # Errors
-/// `Forbidden` for anyone but an admin; `Conflict` `decided`, `stale`; `Quota` where the library is full.
-pub(super) async fn approve(reached: &Reached, waiting: &Undecided, comment: Option<&str>) -> Result<Submission> {
-    let ctx = &reached.ctx;
-    reached.require_admin()?;
+/// `Forbidden` if the caller is not an admin; `Conflict` `decided` or `stale`; `Quota` if the library is full.
+pub(super) async fn approve(
+    accessed: &AccessedOwner,
+    waiting: &Undecided,
+    comment: Option<&str>,
+) -> Result<Submission> {
+    let ctx = &accessed.ctx;
+    accessed.require_admin()?;
     let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
     let (id, name) = (waiting.submission.id, SkillName::parse(&waiting.submission.skill)?);
     let document = read_document(ctx, raw)?;
@@ -144,7 +152,7 @@ pub(super) async fn approve(reached: &Reached, waiting: &Undecided, comment: Opt
         tx.commit().await?;
         return Err(stale("the library"));
     }
-    let putting = Putting {
+    let putting = LibraryDraft {
         name: &name,
         document: &document,
         actor: &waiting.submission.author,

@@ -1,4 +1,4 @@
-//! Submitting a change for review.
+//! Submits a change for review.
 
 use knowhow_domain::{Error, Result, Scope, Submission};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,32 +7,31 @@ use utoipa::openapi::schema::{OneOfBuilder, SchemaType};
 use utoipa::openapi::{Object, ObjectBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::hold::{Asked, propose};
 use crate::Ctx;
+use crate::change::hold::{ReviewOptions, propose};
 use crate::skills::{DeleteSkill, PatchSkill, Save, SaveSkill};
 
-/// Longest reason, characters.
+/// Maximum number of characters of a reason.
 const REASON_CHARS: usize = 1000;
 
-/// A change that is to be reviewed: what a save takes, or a skill with what a patch takes, or a skill to delete; and why.
+/// A change to review and a reason. The change is the body of a save, a skill with the body of a patch, or a skill to
+/// delete.
 #[derive(Debug, Clone, Serialize)]
 pub struct Submit {
-    /// Why, for whoever decides.
+    /// The reason, for the reviewer; `None` for no reason.
     pub reason: Option<String>,
-    /// The change.
     #[serde(flatten)]
     pub change: SubmittedChange,
 }
 
-/// What is submitted.
+/// The submitted change.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum SubmittedChange {
-    /// A whole skill.
     Save(Box<SaveSkill>),
-    /// Edits of one.
+    /// Edits of an existing skill.
     Patch(PatchSkill),
-    /// One that is to go.
+    /// The deletion of a skill.
     Delete(DeleteSkill),
 }
 
@@ -46,7 +45,7 @@ impl<'de> Deserialize<'de> for Submit {
         let mut text = |name: &str| match members.remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(D::Error::custom(format!("{name} takes a text"))),
+            Some(_) => Err(D::Error::custom(format!("{name} must be a string"))),
         };
         let (reason, skill) = (text("reason")?, text("skill")?);
         let delete = members.remove("delete");
@@ -60,11 +59,13 @@ impl<'de> Deserialize<'de> for Submit {
                 let delete: DeleteSkill = serde_json::from_value(rest).map_err(D::Error::custom)?;
                 SubmittedChange::Delete(DeleteSkill { skill, ..delete })
             }
-            (None, None, true) => return Err(D::Error::custom("edits need 'skill', the name or id of what they edit")),
+            (None, None, true) => {
+                return Err(D::Error::custom("edits need 'skill', the name or id of the skill to edit"));
+            }
             (None, None, false) => {
                 SubmittedChange::Save(serde_json::from_value(rest).map_err(D::Error::custom).map(Box::new)?)
             }
-            _ => return Err(D::Error::custom("'skill' goes with 'edits', or with \"delete\": true")),
+            _ => return Err(D::Error::custom("'skill' needs either 'edits' or \"delete\": true")),
         };
         Ok(Self { reason, change })
     }
@@ -73,7 +74,9 @@ impl<'de> Deserialize<'de> for Submit {
 impl PartialSchema for Submit {
     fn schema() -> RefOr<Schema> {
         let any = OneOfBuilder::new()
-            .description(Some("What a save takes, or a skill with what a patch takes, or a skill to delete; and why."))
+            .description(Some(
+                "The body of a save, or a skill with the body of a patch, or a skill to delete; and a reason.",
+            ))
             .item(Ref::from_schema_name(SAVE))
             .item(Ref::from_schema_name(PATCH))
             .item(Ref::from_schema_name(DELETE))
@@ -86,7 +89,7 @@ impl PartialSchema for Submit {
     }
 }
 
-// Names of their own: generators of clients make types of them.
+// Names of the schemas. They must be distinct, because client generators create types from them.
 const SAVE: &str = "SubmitSave";
 const PATCH: &str = "SubmitPatch";
 const DELETE: &str = "SubmitDelete";
@@ -100,7 +103,7 @@ impl ToSchema for Submit {
         let delete = ObjectBuilder::new()
             .schema_type(Type::Boolean)
             .enum_values(Some([true]))
-            .description(Some("The skill is to go."))
+            .description(Some("Deletes the skill."))
             .build();
         schemas.extend([
             (SAVE.into(), with_reason(SaveSkill::schema(), [])),
@@ -110,11 +113,11 @@ impl ToSchema for Submit {
     }
 }
 
-/// The schema of a change with the members that a submission of it has besides; those of `required` must be given.
+/// Adds the members of a submission to the schema of a change. The members in `required` are mandatory.
 fn with_reason<const N: usize>(change: RefOr<Schema>, required: [(&str, Object); N]) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut object)) = change else { return change };
     let or_null = SchemaType::from_iter([Type::String, Type::Null]);
-    let reason = text("Why, for whoever decides.", REASON_CHARS, or_null);
+    let reason = text("The reason, for the reviewer.", REASON_CHARS, or_null);
     object.properties.insert("reason".into(), RefOr::T(Schema::Object(reason)));
     for (name, member) in required {
         object.properties.insert(name.into(), RefOr::T(Schema::Object(member)));
@@ -129,30 +132,33 @@ fn text(about: &str, longest: usize, kind: SchemaType) -> Object {
     ObjectBuilder::new().schema_type(kind).description(Some(about)).max_length(Some(longest)).build()
 }
 
-/// Submits a change for review. It is applied at once where no check holds it; else it waits for a person.
+/// Submits a change for review. If no check holds the change, it is applied immediately; otherwise a person decides.
 ///
 /// # Errors
-/// As the change itself; `Invalid` for the reason; `Conflict` `unchanged` where nothing would change, `rejected` where a
-/// person has rejected exactly this; `Quota` where as many changes wait as can.
+/// - errors of the change itself
+/// - `Invalid` if the reason is too long
+/// - `Conflict` `unchanged` if the skill would not change
+/// - `Conflict` `rejected` if exactly this change was rejected
+/// - `Quota` if the user has too many pending submissions
 pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
     ctx.principal.require(Scope::SkillsWrite)?;
     check_submit_reason(input.reason.as_deref())?;
-    let asked = Asked { reason: input.reason.as_deref(), ..Asked::default() };
+    let options = ReviewOptions { reason: input.reason.as_deref(), ..ReviewOptions::default() };
     let submission = match &input.change {
-        SubmittedChange::Save(save) => propose(ctx, &Save::of(&ctx.app.limits, save)?, asked).await?,
+        SubmittedChange::Save(save) => propose(ctx, &Save::of(&ctx.app.limits, save)?, options).await?,
         SubmittedChange::Patch(patch) => {
             let _turn = patch.turn(ctx).await?;
-            propose(ctx, patch, asked).await?
+            propose(ctx, patch, options).await?
         }
-        SubmittedChange::Delete(delete) => propose(ctx, delete, asked).await?,
+        SubmittedChange::Delete(delete) => propose(ctx, delete, options).await?,
     };
     Ok(submission.without_findings())
 }
 
-/// Checks why something is submitted.
+/// Validates the reason of a submission.
 ///
 /// # Errors
-/// `Invalid` for a reason that is too long.
+/// `Invalid` if the reason is too long or contains NUL.
 pub(super) fn check_submit_reason(reason: Option<&str>) -> Result<()> {
     if reason.is_some_and(|reason| reason.chars().count() > REASON_CHARS || reason.contains('\0')) {
         return Err(Error::invalid("/reason", format!("takes at most {REASON_CHARS} characters and no NUL")));

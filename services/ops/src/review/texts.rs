@@ -1,41 +1,44 @@
-//! Approving memories and versions of the soul that a tainted session wrote. Their texts never change, so an id, or a version,
-//! names exactly what the person has read.
+//! Approves memories and soul versions that were written in tainted sessions. Their texts are immutable, so an id or
+//! version identifies exactly the text that was reviewed.
 
 use knowhow_domain::{Error, Memory, MemoryId, Result, Scope, Soul};
-use knowhow_store::{WriteTx, memories, souls};
+use knowhow_store::WriteTx;
+use knowhow_store::sessions::{memories, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::decide::check_comment;
-use super::owner::{Reached, Whose, reach_user};
+use super::owner::{AccessedOwner, Whose, access_user};
 use crate::Ctx;
 
-/// A person's word that a text can be trusted.
+/// An approval of a memory or of a version of the soul.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
 pub struct ApproveText {
-    /// Whose text it is: of the query and of the header.
+    /// The owner of the text. It comes from the query and the header.
     #[serde(skip)]
     pub whose: Whose,
-    /// Why, for the audit log.
+    /// The reason, which is stored in the audit log.
     #[schema(max_length = 2000)]
     pub comment: Option<String>,
 }
 
-/// Approves a memory: it may stand in prompts, and what it says is known as good. One that is clean stays as it is.
+/// Approves a memory, so that prompts can contain it and its text counts as trusted. A memory without taint stays
+/// unchanged.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` for whoever may not decide, the writer among them.
+/// `NotFound`; `Forbidden` for the writer and for other callers without the right to decide.
 pub async fn approve_memory(ctx: &Ctx, memory: &str, input: &ApproveText) -> Result<Memory> {
     let missing = || Error::not_found("memory");
     let comment = check_comment(input.comment.as_deref())?;
-    let reached = open(ctx, input, "memory.read").await?;
-    let ctx = &reached.ctx;
+    let accessed = open(ctx, input, "memory.read").await?;
+    let ctx = &accessed.ctx;
     let id = memory.trim().parse::<MemoryId>().map_err(|_| missing())?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.approve").await?;
-    let memories::Written { memory, writer } = memories::find_to_approve(&mut tx, id).await?.ok_or_else(missing)?;
-    reached.require_reader(writer.as_deref())?;
+    let memories::MemoryWithWriter { memory, writer } =
+        memories::find_to_approve(&mut tx, id).await?.ok_or_else(missing)?;
+    accessed.require_reader(writer.as_deref())?;
     if !memory.tainted {
         return Ok(memory);
     }
@@ -46,18 +49,16 @@ pub async fn approve_memory(ctx: &Ctx, memory: &str, input: &ApproveText) -> Res
     Ok(Memory { tainted: false, approved_by, approved_at: Some(now), ..memory })
 }
 
-/// Approves a version of the soul: while no later one is clean, prompts have it. Other versions keep their marks.
-///
-/// # Errors
-/// As [`approve_memory`].
+/// Approves a version of the soul. Prompts use this version, unless a later one is not tainted. Other versions stay
+/// tainted.
 pub async fn approve_soul(ctx: &Ctx, version: i32, input: &ApproveText) -> Result<Soul> {
     let comment = check_comment(input.comment.as_deref())?;
-    let reached = open(ctx, input, "soul.read").await?;
-    let ctx = &reached.ctx;
+    let accessed = open(ctx, input, "soul.read").await?;
+    let ctx = &accessed.ctx;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "souls.approve").await?;
     let missing = || Error::not_found("version");
     let souls::WrittenSoul { soul, writer } = souls::find_to_approve(&mut tx, version).await?.ok_or_else(missing)?;
-    reached.require_reader(Some(&writer))?;
+    accessed.require_reader(Some(&writer))?;
     if !soul.tainted {
         return Ok(soul);
     }
@@ -68,21 +69,22 @@ pub async fn approve_soul(ctx: &Ctx, version: i32, input: &ApproveText) -> Resul
     Ok(Soul { tainted: false, approved_by, approved_at: Some(now), ..soul })
 }
 
-async fn open(ctx: &Ctx, input: &ApproveText, action: &'static str) -> Result<Reached> {
+async fn open(ctx: &Ctx, input: &ApproveText, action: &'static str) -> Result<AccessedOwner> {
     ctx.principal.require(Scope::Review)?;
     ctx.principal.require(Scope::Memories)?;
-    let reached = reach_user(ctx, &input.whose, action).await?;
-    reached.require_reviewer()?;
-    Ok(reached)
+    let accessed = access_user(ctx, &input.whose, action).await?;
+    accessed.require_reviewer()?;
+    Ok(accessed)
 }
 
-impl Reached {
-    /// Refuses whoever wrote it. Where nobody noted who did, it may have been any of the user's own credentials.
+impl AccessedOwner {
+    /// Rejects a caller who wrote the text. If the writer is unknown, only an admin is accepted, because any
+    /// credential of the user may have written the text.
     fn require_reader(&self, writer: Option<&str>) -> Result<()> {
         match writer {
             Some(writer) => self.require_other_than(writer),
             None if self.as_admin => Ok(()),
-            None => Err(Error::Forbidden("an admin: nobody noted who wrote it")),
+            None => Err(Error::Forbidden("an admin: the author is unknown")),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Chooses the found skills that a turn shows: none twice, bodies within their budget, the most specific first.
+//! Chooses which of the found skills a turn shows. Each skill is shown once, and skills that the user calls for come
+//! first. A budget limits the characters of bodies.
 
 mod bodies;
 mod text;
@@ -11,54 +12,55 @@ use knowhow_domain::recall::{Hit, Mention, Stance};
 use knowhow_domain::{Result, SkillId, Tools};
 use knowhow_store::{graph, skills};
 
-use self::bodies::{Bodies, Body};
+use self::bodies::{Bodies, ShownBody};
 use self::text::{Printing, print};
-use super::kept::GivenBody;
 use super::view::{ActiveView, ExcludedView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 use crate::Ctx;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
+use crate::sessions::stored_answers::TurnBody;
 
-/// Most neighbours of a turn.
+/// Maximum number of related skills in a turn.
 const RELATED: usize = 5;
 
-/// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
+/// Maximum number of named skills in a turn. Their bodies are read before it is known which ones fit into the budget.
 const MOST_NAMED: usize = 16;
 
-/// Most excluded skills of a turn.
-pub(super) const MOST_EXCLUDED: usize = 64;
+/// Maximum number of excluded skills in a turn.
+const MOST_EXCLUDED: usize = 64;
 
-/// The skills that the session was shown since its prompt was last compressed.
+/// Skills that the session was shown since the agent's prompt was last compressed.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct ShownSkills {
     pub(super) listed: HashSet<SkillId>,
     pub(super) injected: HashSet<SkillId>,
 }
 
-/// The session's terms, as far as they shape a turn.
+/// The settings of a session that affect its turns.
 pub(super) struct Terms {
-    /// What the agent can call.
+    /// Tools that the agent can call.
     pub(super) tools: Tools,
-    /// Characters of bodies.
+    /// Maximum characters of skill bodies.
     pub(super) body_budget: usize,
-    /// Whether the best recalled skill's body comes along.
+    /// Whether to include the body of the best recalled skill.
     pub(super) inline_top: bool,
-    /// Most recalled skills.
+    /// Maximum number of recalled skills.
     pub(super) relevant: usize,
-    /// The probability, 0 to 1, from which a turn brings skills that the message does not name.
+    /// Minimum probability, 0 to 1, that the message asks for any skill. Below it, a turn shows only named skills.
     pub(super) min_score: f32,
-    /// Of skills that were made until then the index in the agent's prompt says what they do; `None` where it says that of some
-    /// only.
+    /// Time of the agent's prompt: its index describes every skill created until then. `None` if the index omits
+    /// descriptions.
     pub(super) indexed_until: Option<DateTime<Utc>>,
-    /// What to remind of, where it is time.
+    /// Reminder to include in the turn, if one is due.
     pub(super) nudge: Option<String>,
     /// Whether any skill of the user may be tainted.
     pub(super) knows_taint: bool,
-    /// Whether any skills of the user are related.
+    /// Whether the user has skills that are related in the graph.
     pub(super) has_relations: bool,
 }
 
 impl Terms {
-    /// How many recalled skills' bodies come along at most: an agent that cannot load them has no use for names.
+    /// Returns the maximum number of recalled skills with bodies. An agent that cannot load skills needs the bodies
+    /// of all recalled skills.
     fn inlined(&self) -> usize {
         match (self.tools.can_read(), self.inline_top) {
             (false, _) => self.relevant,
@@ -67,105 +69,64 @@ impl Terms {
         }
     }
 
-    /// Whether the index in the agent's prompt says what a skill does.
+    /// Returns whether the index in the agent's prompt describes the skill.
     fn is_indexed(&self, skill: &KnownSkill) -> bool {
-        // The id of a starter that is lent tells no time: it was there before the session.
+        // A shared starter's id contains no time. Shared starters exist before the session.
         self.indexed_until.is_some_and(|until| skill.id.made_at().is_none_or(|made| made <= until))
     }
 }
 
-pub(super) struct Composed {
-    /// The answer, its numbers aside.
+pub(super) struct ComposedTurn {
+    /// The answer, without turn number and budget, which the caller sets.
     pub(super) answer: TurnAnswer,
-    /// Skills whose bodies it holds, with their versions.
+    /// Skills with a body in the answer, with their versions.
     pub(super) used: Vec<(SkillId, i32)>,
-    /// Skills that it offers: those whose bodies it holds, and those that the agent can load by their names.
+    /// Skills that the turn offers: skills with a body, and skills that the agent can load by name.
     pub(super) offered: Vec<SkillId>,
-    /// Skills that the message forbids or asks about: it never becomes an example of them.
+    /// Skills that the message forbids.
+    pub(super) excluded: Vec<SkillId>,
+    /// Skills that the message forbids or asks about. The message is not stored as an example of them.
     pub(super) untaught: Vec<SkillId>,
-    /// The bodies of the used skills, in the same order: those of the active skills, then those of the relevant ones.
-    pub(super) bodies: Vec<GivenBody>,
+    /// Bodies of the used skills, in the order of `used`: active skills first, then relevant ones.
+    pub(super) bodies: Vec<TurnBody>,
 }
 
-/// What recall found in a catalogue.
-pub(super) struct FromRecall<'a> {
+/// The result of recall, with the catalogue that was searched.
+pub(super) struct RecallOutcome<'a> {
     pub(super) catalogue: &'a Arc<UserCatalogue>,
     pub(super) found: &'a Recalled,
 }
 
-/// Composes a turn from what recall found, and adds what it shows to `shown`.
+/// Composes a turn from the recalled skills. Adds the skills that it shows to `shown`.
 pub(super) async fn compose(
     ctx: &Ctx,
-    recalled: &FromRecall<'_>,
+    recalled: &RecallOutcome<'_>,
     terms: &Terms,
-    shown: &mut Shown,
-) -> Result<Composed> {
-    let FromRecall { catalogue, found } = recalled;
-    let mut choice = Choice::of(catalogue, found, shown, terms);
+    shown: &mut ShownSkills,
+) -> Result<ComposedTurn> {
+    let RecallOutcome { catalogue, found } = recalled;
+    let mut choice = ChosenSkills::of(catalogue, found, shown, terms);
     let (bodies, neighbours) = tokio::join!(Bodies::read(ctx, &choice, terms), choice.list_neighbours(ctx, terms));
     let mut bodies = bodies?;
     choice.add_neighbours(catalogue, &neighbours?, shown);
     if terms.knows_taint {
         choice.find_tainted(ctx).await?;
     }
-    let mut answer = TurnAnswer::default();
-    let mut offered = Vec::new();
-    for (skill, reason) in &choice.named {
-        match bodies.take(skill.id) {
-            Some(Ok(body)) => {
-                // Shows a named body even if it was shown as a reference before: that was no instruction.
-                shown.injected.insert(skill.id);
-                offered.push(skill.id);
-                answer.active.push(ActiveView {
-                    name: skill.name.to_string(),
-                    version: body.version,
-                    content: body.content,
-                    missing: body.missing,
-                    files: body.files,
-                    reason: (*reason).into(),
-                    tainted: body.tainted || choice.is_tainted(skill),
-                });
-            }
-            Some(Err(characters)) => {
-                if terms.tools.can_read() {
-                    offered.push(skill.id);
-                }
-                answer.too_long.push(TooLongView {
-                    name: skill.name.to_string(),
-                    characters,
-                    tainted: choice.is_tainted(skill),
-                });
-            }
-            // Deleted since the catalogue was read.
-            None => {}
-        }
-    }
-    // A similar body must not take the room that a named one needed.
-    let inlines = answer.too_long.is_empty() && answer.active.iter().all(|active| active.missing.is_none());
+    let mut made =
+        AnswerInProgress { choice: &choice, terms, shown, answer: TurnAnswer::default(), offered: Vec::new() };
+    made.add_named(&mut bodies);
+    // If a named skill did not fit completely, recalled skills get no bodies, because named skills have priority.
+    let inlines = made.answer.too_long.is_empty() && made.answer.active.iter().all(|active| active.missing.is_none());
     let inlined = if inlines { terms.inlined() } else { 0 };
-    answer.excluded.extend(
+    made.answer.excluded.extend(
         choice.excluded.iter().map(|skill| ExcludedView { name: skill.name.to_string(), reason: EXCLUDED.into() }),
     );
-    answer.relevant.extend(
+    made.answer.relevant.extend(
         choice.asked.iter().map(|skill| RelevantView { tainted: choice.is_tainted(skill), ..asked_view(skill) }),
     );
-    let mut bodies = bodies.for_recalled(terms, found.ranking.fit);
-    for (place, (skill, hit)) in choice.relevant.iter().enumerate() {
-        let body = match place {
-            _ if place >= inlined => None,
-            0 => bodies.take(skill.id).and_then(Result::ok),
-            _ => bodies.take_whole(skill.id),
-        };
-        // An agent that can load it knows it by its name, the others only by its body.
-        if terms.tools.can_read() || body.is_some() {
-            shown.listed.insert(skill.id);
-            offered.push(skill.id);
-        }
-        answer.relevant.push(RelevantView {
-            tainted: choice.is_tainted(skill) || body.as_ref().is_some_and(|body| body.tainted),
-            ..relevant_view(skill, hit, found.ranking.fit, body)
-        });
-    }
+    let mut bodies = bodies.for_recalled(terms, found.fit());
+    made.add_relevant(&mut bodies, found, inlined);
+    let AnswerInProgress { mut answer, offered, .. } = made;
     answer.related.extend(choice.related.iter().map(|(skill, via)| RelatedView {
         name: skill.name.to_string(),
         summary: skill.summary.to_string(),
@@ -177,23 +138,94 @@ pub(super) async fn compose(
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
     shown.listed.extend(choice.asked.iter().map(|skill| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
-    Ok(Composed { answer, used: bodies.used, offered, untaught: choice.untaught, bodies: bodies.given })
+    let excluded = choice.excluded.iter().map(|skill| skill.id).collect();
+    Ok(ComposedTurn { answer, used: bodies.used, offered, excluded, untaught: choice.untaught, bodies: bodies.given })
 }
 
-/// The reason of a skill that the message calls for, not only mentions.
+/// An answer that is being composed.
+struct AnswerInProgress<'a> {
+    choice: &'a ChosenSkills<'a>,
+    terms: &'a Terms,
+    shown: &'a mut ShownSkills,
+    answer: TurnAnswer,
+    offered: Vec<SkillId>,
+}
+
+impl AnswerInProgress<'_> {
+    /// Adds the named skills with their bodies. For a body that exceeds the budget, adds only its size.
+    fn add_named(&mut self, bodies: &mut Bodies) {
+        for (skill, reason) in &self.choice.named {
+            match bodies.take(skill.id) {
+                Some(Ok(body)) => {
+                    // A named skill gets its body even if the session listed it before, because a line in a list is
+                    // no instruction.
+                    self.shown.injected.insert(skill.id);
+                    self.offered.push(skill.id);
+                    self.answer.active.push(ActiveView {
+                        name: skill.name.to_string(),
+                        version: body.version,
+                        content: body.content,
+                        missing: body.missing,
+                        files: body.files,
+                        more_files: body.more_files,
+                        reason: (*reason).into(),
+                        tainted: body.tainted || self.choice.is_tainted(skill),
+                    });
+                }
+                Some(Err(characters)) => {
+                    if self.terms.tools.can_read() {
+                        self.offered.push(skill.id);
+                    }
+                    self.answer.too_long.push(TooLongView {
+                        name: skill.name.to_string(),
+                        characters,
+                        tainted: self.choice.is_tainted(skill),
+                    });
+                }
+                // The skill was deleted after the catalogue was read.
+                None => {}
+            }
+        }
+    }
+
+    /// Adds the recalled skills. The first `inlined` ones get their bodies, if these fit.
+    fn add_relevant(&mut self, bodies: &mut Bodies, found: &Recalled, inlined: usize) {
+        for (place, (skill, hit)) in self.choice.relevant.iter().enumerate() {
+            let body = match place {
+                _ if place >= inlined => None,
+                0 => bodies.take(skill.id).and_then(Result::ok),
+                _ => bodies.take_whole(skill.id),
+            };
+            // An agent without tools can use only skills with a body.
+            if self.terms.tools.can_read() || body.is_some() {
+                self.shown.listed.insert(skill.id);
+                self.offered.push(skill.id);
+            }
+            self.answer.relevant.push(RelevantView {
+                tainted: self.choice.is_tainted(skill) || body.as_ref().is_some_and(|body| body.tainted),
+                ..relevant_view(skill, hit, found, body)
+            });
+        }
+    }
+}
+
+/// Reason of a skill that the message calls for.
 const CALLED: &str = "called in the message";
 
-/// The reason of a skill that it mentions.
+/// Reason of a skill that the message mentions.
 const NAMED: &str = "named in the message";
 
-/// The reason of a skill that the agent named in what it offered.
-const AGREED: &str = "named in what the message agrees to";
+/// Reason of a skill that the agent offered, if the message accepts the offer.
+const AGREED: &str = "named in the offer that the message agrees to";
 
-/// The reason of a skill that the message forbids.
+/// Reason of a skill that the message forbids.
 const EXCLUDED: &str = "the user excluded it";
 
-/// The reason of a skill that the message asks about.
+/// Reason of a skill that the message asks about.
 const ASKED: &str = "asked about in the message";
+
+/// Beginning of the reason of a skill that a model chose.
+const JUDGED: &str = "chosen by the model";
 
 fn asked_view(skill: &KnownSkill) -> RelevantView {
     RelevantView {
@@ -205,45 +237,38 @@ fn asked_view(skill: &KnownSkill) -> RelevantView {
         version: None,
         missing: None,
         files: Vec::new(),
+        more_files: 0,
         tainted: false,
     }
 }
 
-fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
-    let (version, content, missing, files) = match body {
-        Some(Body { version, content, missing, files, .. }) => (Some(version), Some(content), missing, files),
-        None => (None, None, None, Vec::new()),
+fn relevant_view(skill: &KnownSkill, hit: &Hit, found: &Recalled, body: Option<ShownBody>) -> RelevantView {
+    let view = RelevantView {
+        score: hit.closeness * found.ranking.fit,
+        reason: if found.judged.is_some() { format!("{JUDGED}; {}", reason(hit)) } else { reason(hit) },
+        ..asked_view(skill)
     };
-    RelevantView {
-        name: skill.name.to_string(),
-        summary: skill.summary.to_string(),
-        score: hit.closeness * fit,
-        reason: reason(hit),
-        content,
-        version,
-        missing,
-        files,
-        tainted: false,
-    }
+    let Some(ShownBody { version, content, missing, files, more_files, .. }) = body else { return view };
+    RelevantView { content: Some(content), version: Some(version), missing, files, more_files, ..view }
 }
 
-/// The skills of a turn.
-struct Choice<'a> {
-    /// With the reason of each.
+/// The skills that a turn shows.
+struct ChosenSkills<'a> {
+    /// Named skills, each with its reason.
     named: Vec<(&'a KnownSkill, &'static str)>,
     asked: Vec<&'a KnownSkill>,
     excluded: Vec<&'a KnownSkill>,
-    /// Those that the message forbids or asks about.
+    /// Skills that the message forbids or asks about. The message is not stored as an example of them.
     untaught: Vec<SkillId>,
     relevant: Vec<(&'a KnownSkill, &'a Hit)>,
-    /// With the name of the skill that led there.
+    /// Related skills, each with the name of the skill that it is related to.
     related: Vec<(&'a KnownSkill, &'a str)>,
-    /// Those of them that are not to be trusted.
+    /// Ids of the tainted skills among the skills above.
     tainted: HashSet<SkillId>,
 }
 
-impl<'a> Choice<'a> {
-    fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &Shown, terms: &Terms) -> Self {
+impl<'a> ChosenSkills<'a> {
+    fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &ShownSkills, terms: &Terms) -> Self {
         let skill = |place: usize| catalogue.skills.get(place).map(AsRef::as_ref);
         let mut taken: HashSet<SkillId> = HashSet::new();
         let all = |mentions: &'a [Mention]| mentions.iter().filter_map(|mention| skill(mention.skill));
@@ -251,14 +276,14 @@ impl<'a> Choice<'a> {
         let excluded: Vec<_> = all(&found.excluded).take(MOST_EXCLUDED).collect();
         let untaught =
             all(&found.asked).take(MOST_NAMED).chain(excluded.iter().copied()).map(|skill| skill.id).collect();
-        // The agent has the text of one whose body it was shown.
+        // If the body of a skill was shown before, the agent already has the skill's text.
         let asked = all(&found.asked).filter(|skill| !shown.injected.contains(&skill.id)).take(MOST_NAMED).collect();
         let reason = |mention: &Mention| if mention.stance == Stance::Called { CALLED } else { NAMED };
         let own = found.named.iter().map(|mention| (mention.skill, reason(mention)));
         let named = own.chain(found.agreed.iter().map(|mention| (mention.skill, AGREED)));
         let named = named.filter_map(|(place, reason)| Some((skill(place)?, reason)));
         let named: Vec<_> = named.filter(|(skill, _)| taken.insert(skill.id)).collect();
-        let hits = found.ranking.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
+        let hits = found.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
         let is_new = |skill: &KnownSkill| !shown.listed.contains(&skill.id);
         let relevant: Vec<_> =
             hits.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(terms.relevant).collect();
@@ -281,7 +306,8 @@ impl<'a> Choice<'a> {
         Self { named, asked, excluded, untaught, relevant, related, tainted: HashSet::new() }
     }
 
-    /// The strongest neighbours in the graph of what was recalled, where there is room beside what the skills themselves name.
+    /// Lists the strongest neighbours of the recalled skills in the graph. Returns an empty list if `see_also`
+    /// references fill the limit of related skills.
     async fn list_neighbours(&self, ctx: &Ctx, terms: &Terms) -> Result<Vec<(SkillId, SkillId)>> {
         let recalled: Vec<SkillId> = self.recalled().map(|skill| skill.id).collect();
         if !terms.has_relations || recalled.is_empty() || self.related.len() >= RELATED {
@@ -290,7 +316,7 @@ impl<'a> Choice<'a> {
         graph::list_neighbours(&ctx.app.db, &ctx.principal, &recalled, ctx.now()).await
     }
 
-    fn add_neighbours(&mut self, catalogue: &'a UserCatalogue, neighbours: &[(SkillId, SkillId)], shown: &Shown) {
+    fn add_neighbours(&mut self, catalogue: &'a UserCatalogue, neighbours: &[(SkillId, SkillId)], shown: &ShownSkills) {
         for (of, other) in neighbours {
             let skill = |id: SkillId| catalogue.skills.iter().find(|skill| skill.id == id).map(AsRef::as_ref);
             let (Some(source), Some(other)) = (skill(*of), skill(*other)) else { continue };
@@ -303,13 +329,13 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// What the message names, and what was found besides.
+    /// Returns the named and the relevant skills.
     fn recalled(&self) -> impl Iterator<Item = &'a KnownSkill> {
         let relevant = self.relevant.iter().map(|(skill, _)| *skill);
         self.named.iter().map(|(skill, _)| *skill).chain(relevant)
     }
 
-    /// Asks which are not to be trusted: what recall knows of skills does not tell.
+    /// Finds the tainted skills. The marks are read from the database, because the catalogue does not contain them.
     async fn find_tainted(&mut self, ctx: &Ctx) -> Result<()> {
         let named = self.named.iter().map(|(skill, _)| skill.id);
         let relevant = self.relevant.iter().map(|(skill, _)| *skill).chain(self.asked.iter().copied());
@@ -326,7 +352,7 @@ impl<'a> Choice<'a> {
         self.tainted.contains(&skill.id)
     }
 
-    /// Whose bodies are wanted.
+    /// Returns the skills to read the bodies of.
     fn wanted(&self, terms: &Terms) -> Vec<SkillId> {
         let inlined = self.relevant.iter().take(terms.inlined()).map(|(skill, _)| skill.id);
         self.named.iter().map(|(skill, _)| skill.id).chain(inlined).collect()

@@ -1,21 +1,21 @@
-//! The prompt that a session froze, for agents that ask for it by MCP.
+//! Returns the frozen prompt of a session to agents that request it over MCP.
 
 use knowhow_domain::{Result, Scope, Tools};
 use knowhow_store::sessions;
 
-use super::join::{Opens, Standing, join_session};
+use super::join::{NamedSession, OpenableNames, join_session};
 use super::open::fresh_snapshot;
 use crate::Ctx;
-use crate::snapshots::{ForTools, get_snapshot};
+use crate::sessions::snapshots::{ForTools, get_snapshot};
 
-/// The text of the snapshot that the session began with which the call names, opened where its key names none that goes
-/// on; that of the current one for agents with all tools where none is named, or none is known.
+/// Returns the text of the snapshot of the session that the call names. If the call names a key without an open
+/// session, opens one. If no session is found, returns the current snapshot for agents with all tools.
 ///
 /// # Errors
-/// `Malformed` for a name that no session can have.
+/// `Malformed` if the session name is invalid.
 pub async fn get_frozen_text(ctx: &Ctx) -> Result<String> {
     ctx.principal.require(Scope::Sessions)?;
-    if let Standing::Known { id, .. } = join_session(ctx, Opens::AnyName).await?
+    if let NamedSession::Known { id, .. } = join_session(ctx, OpenableNames::AnyName).await?
         && let Some(mut opened) = sessions::find(&ctx.app.db, &ctx.principal, id).await?
     {
         fresh_snapshot(ctx, &mut opened).await?;

@@ -1,7 +1,7 @@
-//! Join: a call over MCP names the conversation that it comes from. Its key is enough: what is not going on is opened.
+//! Finds the session that an MCP call names. If the call names a key without an open session, opens one.
 
 use knowhow_domain::{Channel, Error, Result, Scope, SessionId, Tools};
-use knowhow_store::sessions::{self, Joined, SessionCall};
+use knowhow_store::sessions::{self, JoinedSession, SessionCall};
 use uuid::Uuid;
 
 use super::check_sources;
@@ -9,28 +9,29 @@ use super::log::taint;
 use super::open::{OpenSession, open};
 use crate::Ctx;
 
-/// The state of the conversation that a call names.
+/// The state of the session that a call names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Standing {
-    /// The call names none.
+pub enum NamedSession {
+    /// The call names no session.
     #[default]
     Unnamed,
-    /// It is the user's.
+    /// The session belongs to the user.
     Known {
         id: SessionId,
-        /// Untrusted sources that it has read; empty if there are none.
+        /// Sources of untrusted content that the session has read.
         tainted_by: Vec<String>,
-        /// The budget of the current turn, if this tool call is past it.
+        /// Budget of the current turn, if this tool call exceeds it; `None` if it does not.
         spent_budget: Option<i32>,
     },
-    /// The user has no session of this id; what comes from it counts as tainted.
+    /// The user has no session with this id. Data written by the call counts as tainted.
     UnknownId,
-    /// The user has no session of this key, and the caller may not open one; likewise.
+    /// The user has no session with this key, and the caller may not open one. Data written by the call counts as
+    /// tainted.
     UnknownKey,
 }
 
-impl Standing {
-    /// The budget of the current turn, if this tool call is past it.
+impl NamedSession {
+    /// Returns the budget of the current turn, if this tool call exceeds it.
     pub fn spent_budget(&self) -> Option<i32> {
         match self {
             Self::Known { spent_budget, .. } => *spent_budget,
@@ -38,11 +39,11 @@ impl Standing {
         }
     }
 
-    fn known(joined: Joined) -> Self {
+    fn known(joined: JoinedSession) -> Self {
         Self::Known { id: joined.id, tainted_by: joined.tainted_by, spent_budget: joined.spent_budget }
     }
 
-    /// The same conversation, trusted no more than the other one.
+    /// Returns this session with the taint of both. If either session is unknown, returns the unknown one.
     fn with_marks_of(self, other: Self) -> Self {
         match (self, other) {
             (Self::Known { id, mut tainted_by, spent_budget }, Self::Known { tainted_by: more, .. }) => {
@@ -55,18 +56,16 @@ impl Standing {
     }
 }
 
-/// The conversations that a call with the scope `sessions` may open if none is open under the name that it gives.
+/// Kinds of session names that may open a session. The call needs the scope `sessions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opens {
-    /// None.
+pub enum OpenableNames {
     Nothing,
-    /// Those named by a key. A UUID of version 7 is taken for an id of this service, not for a key.
+    /// Keys, but not UUIDs of version 7, which are treated as ids of this service.
     Keys,
-    /// Those of any name.
     AnyName,
 }
 
-impl Opens {
+impl OpenableNames {
     fn takes(self, name: &str) -> bool {
         let looks_like_ours = || Uuid::try_parse(name).is_ok_and(|id| id.get_version_num() == 7);
         match self {
@@ -77,27 +76,27 @@ impl Opens {
     }
 }
 
-/// Finds the conversation that a call names, and notes the call as a sign of life. If none is open, and `opens` allows
-/// it, opens one on the channel `chat`, as [`open_session`](super::open_session) does. If the call names two, returns
-/// the first, with the marks of both.
+/// Finds the session that a call names, and records the call as activity. If there is no open session and `opens`
+/// allows it, opens one on the channel `chat`, like [`open_session`](super::open_session). If the call names two
+/// sessions, returns the first with the taint of both.
 ///
 /// # Errors
-/// `Malformed` for a name that none can have.
-pub async fn join_session(ctx: &Ctx, opens: Opens) -> Result<Standing> {
+/// `Malformed` if the name is invalid.
+pub async fn join_session(ctx: &Ctx, opens: OpenableNames) -> Result<NamedSession> {
     join_both(ctx, opens, false).await
 }
 
-/// Does the same for a tool call of the agent, and counts it towards the budget of the current turn. If the call names two
-/// conversations, counts it in the first.
+/// Finds the session like [`join_session`], for a tool call of the agent. Counts the call towards the budget of the
+/// current turn. If the call names two sessions, only the first counts it.
 ///
 /// # Errors
-/// `Malformed` for a name that none can have.
-pub async fn join_session_by_tool(ctx: &Ctx, opens: Opens) -> Result<Standing> {
+/// `Malformed` if the name is invalid.
+pub async fn join_session_by_tool(ctx: &Ctx, opens: OpenableNames) -> Result<NamedSession> {
     join_both(ctx, opens, true).await
 }
 
-async fn join_both(ctx: &Ctx, opens: Opens, is_tool: bool) -> Result<Standing> {
-    let Some(name) = ctx.call.session.as_deref() else { return Ok(Standing::Unnamed) };
+async fn join_both(ctx: &Ctx, opens: OpenableNames, is_tool: bool) -> Result<NamedSession> {
+    let Some(name) = ctx.call.session.as_deref() else { return Ok(NamedSession::Unnamed) };
     let call = |name, is_tool| SessionCall { name, is_tool, now: ctx.now() };
     let first = join(ctx, call(name, is_tool), opens).await?;
     match ctx.call.other_session.as_deref().filter(|other| *other != name) {
@@ -106,14 +105,14 @@ async fn join_both(ctx: &Ctx, opens: Opens, is_tool: bool) -> Result<Standing> {
     }
 }
 
-async fn join(ctx: &Ctx, call: SessionCall<'_>, opens: Opens) -> Result<Standing> {
+async fn join(ctx: &Ctx, call: SessionCall<'_>, opens: OpenableNames) -> Result<NamedSession> {
     let name = call.name;
     let found = sessions::join(&ctx.app.db, &ctx.principal, call).await?;
-    let is_called_by_id = |found: &Joined| Uuid::try_parse(name).is_ok_and(|id| SessionId(id) == found.id);
+    let is_called_by_id = |found: &JoinedSession| Uuid::try_parse(name).is_ok_and(|id| SessionId(id) == found.id);
     match found {
-        Some(found) if found.goes_on || is_called_by_id(&found) => Ok(Standing::known(found)),
+        Some(found) if found.goes_on || is_called_by_id(&found) => Ok(NamedSession::known(found)),
         found if opens.takes(name) && ctx.principal.require(Scope::Sessions).is_ok() => {
-            // The caller is an agent that has the tools.
+            // The caller is an agent with all tools, because the call came over MCP.
             let input = OpenSession {
                 key: Some(name.to_owned()),
                 channel: Some(Channel::Chat),
@@ -122,36 +121,38 @@ async fn join(ctx: &Ctx, call: SessionCall<'_>, opens: Opens) -> Result<Standing
             };
             drop(found);
             let session = open(ctx, &input, true).await?.session;
-            Ok(Standing::Known { id: session.id, tainted_by: session.tainted_by, spent_budget: None })
+            Ok(NamedSession::Known { id: session.id, tainted_by: session.tainted_by, spent_budget: None })
         }
-        // Without opening, an ended session of the key still says whether what comes from it is to be trusted.
-        Some(found) => Ok(Standing::known(found)),
-        None if Uuid::try_parse(name).is_ok() => Ok(Standing::UnknownId),
-        None => Ok(Standing::UnknownKey),
+        // If no session may be opened, an ended session of the key still determines the taint.
+        Some(found) => Ok(NamedSession::known(found)),
+        None if Uuid::try_parse(name).is_ok() => Ok(NamedSession::UnknownId),
+        None => Ok(NamedSession::UnknownKey),
     }
 }
 
-/// Marks the conversations that a call names as having read what these sources say, for good. One that is not known
-/// counts as tainted anyway.
+/// Marks the sessions that a call names as tainted by these sources, permanently. Unknown sessions are skipped,
+/// because calls that name them count as tainted anyway.
 ///
 /// # Errors
-/// `Malformed` where the call names none; `Forbidden` without the scope `sessions`; `Invalid` for a source that is none.
+/// `Malformed` if the call names no session; `Forbidden` without the scope `sessions`; `Invalid` if a source is
+/// invalid.
 pub async fn mark_session(ctx: &Ctx, tainted_by: &[String]) -> Result<()> {
     ctx.principal.require(Scope::Sessions)?;
     check_sources("/tainted_by", tainted_by)?;
     if ctx.call.session.is_none() {
         return Err(Error::Malformed(
-            "what a conversation has read can be kept of a named one only; send its session too".into(),
+            "dev.knowhow/tainted_by needs a session: send dev.knowhow/session as well".into(),
         ));
     }
     for name in ctx.call.named(None) {
         let call = SessionCall { name, is_tool: false, now: ctx.now() };
-        match join(ctx, call, Opens::Keys).await? {
-            Standing::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => {}
-            Standing::Known { id, .. } => {
+        match join(ctx, call, OpenableNames::Keys).await? {
+            NamedSession::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => {
+            }
+            NamedSession::Known { id, .. } => {
                 taint(ctx, id, tainted_by).await?;
             }
-            Standing::UnknownId | Standing::UnknownKey | Standing::Unnamed => {}
+            NamedSession::UnknownId | NamedSession::UnknownKey | NamedSession::Unnamed => {}
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Sessions and their messages, a page at a time.
+//! Lists sessions and their messages, a page at a time.
 
 use knowhow_domain::{Channel, Message, MessageId, Result, Scope, Session, SessionId};
 use knowhow_store::sessions::{self, SessionFilter};
@@ -8,9 +8,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::open::{OpenedSession, view};
 use super::{missing, session_id};
 use crate::Ctx;
-use crate::page::{self, Page, check_filter, window};
+use crate::context::page::{self, Page, check_filter, window};
 
-/// Selects the sessions of a list.
+/// Filters of a list of sessions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -20,37 +20,37 @@ pub struct ListSessions {
     pub key: Option<String>,
     /// Only sessions on this channel.
     pub channel: Option<Channel>,
-    /// Open ones, or those that are over.
+    /// Only open sessions (`true`), or only ended ones (`false`).
     pub open: Option<bool>,
-    /// Largest number of items to return; by default 50.
+    /// Maximum number of items to return; by default 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(max_length = 2048)]
     pub cursor: Option<String>,
 }
 
-/// Selects the messages of a conversation.
+/// Selects the messages of a session.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListMessages {
-    /// The session, by id: of the path, not of the query.
+    /// The session id. It comes from the path, not from the query.
     #[serde(skip)]
     #[param(ignore)]
     pub session: String,
-    /// Largest number of items to return; by default 50.
+    /// Maximum number of items to return; by default 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(max_length = 2048)]
     pub cursor: Option<String>,
 }
 
-/// Lists sessions, the newest first.
+/// Lists sessions, newest first.
 ///
 /// # Errors
-/// `Malformed` for a limit or cursor that cannot be.
+/// `Malformed` if the limit or cursor is invalid.
 pub async fn list_sessions(ctx: &Ctx, query: &ListSessions) -> Result<Page<Session>> {
     ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
@@ -61,10 +61,7 @@ pub async fn list_sessions(ctx: &Ctx, query: &ListSessions) -> Result<Page<Sessi
     Page::of(rows, limit, |last| last.id)
 }
 
-/// A session with its snapshot.
-///
-/// # Errors
-/// `NotFound`.
+/// Returns a session with its snapshot.
 pub async fn get_session(ctx: &Ctx, session: &str) -> Result<OpenedSession> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
@@ -72,10 +69,10 @@ pub async fn get_session(ctx: &Ctx, session: &str) -> Result<OpenedSession> {
     view(ctx, found, true).await
 }
 
-/// What both sides said, in their order.
+/// Lists the messages of a session, from user and agent, oldest first.
 ///
 /// # Errors
-/// `NotFound`; `Malformed` for a limit or cursor that cannot be.
+/// `NotFound` if the user has no such session; `Malformed` if the limit or cursor is invalid.
 pub async fn list_messages(ctx: &Ctx, query: &ListMessages) -> Result<Page<Message>> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&query.session)?;

@@ -1,10 +1,9 @@
-//! Adds to the log of a session, beside its turns: the agent's replies, the mark of untrusted content, feedback, the
-//! end.
+//! Adds replies of the agent, taint and feedback to the log of a session, and ends sessions.
 
 use std::sync::Arc;
 
 use knowhow_domain::recall::last_of_reply;
-use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId, ToolCall, check_message};
+use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId, check_message};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply};
 use serde::{Deserialize, Serialize};
@@ -13,14 +12,14 @@ use utoipa::ToSchema;
 use super::tool_calls::ToolCalls;
 use super::{LOG_BYTES, check_text, log_full, missing, session_id};
 use crate::Ctx;
-use crate::answers::KeptSession;
+use crate::platform::answer_cache::CachedSession;
 
-/// Most replies to one turn.
+/// Maximum number of replies to a turn.
 pub const REPLIES: i32 = 64;
-/// Most rounds that a reply can report.
+/// Maximum number of rounds that a reply can report.
 const ROUNDS: i32 = 10_000;
 
-/// What the agent said.
+/// A reply of the agent.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -28,22 +27,22 @@ const ROUNDS: i32 = 10_000;
     "tool_calls": [{"name": "mail_send", "ok": false, "ms": 5000, "error": "timeout"}, {"name": "mail_send", "ok": true, "ms": 820}]
 }))]
 pub struct AddReply {
-    /// The session, by id: of the path, not of the body.
+    /// The session id. It comes from the path, not from the body.
     #[serde(skip)]
     pub session: String,
     /// The agent's message.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
-    /// Tools that it called for it: how many, or a list of at most 128 calls with their outcomes.
+    /// The tool calls for this message: their number, or a list of at most 128 calls with outcomes.
     pub tool_calls: Option<ToolCalls>,
-    /// Rounds that it took to answer the message: calls of its model, each with the tool calls that it asked for. As many as the
-    /// turn's `max_turns` or more spend the budget.
+    /// Rounds used to answer the message: calls of the agent's model, each with the tool calls that it requests. The
+    /// turn's `max_turns` is the budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 10_000)]
     pub rounds: Option<u32>,
 }
 
-/// Where a reply was logged.
+/// The turn that a reply was logged to.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Logged {
     /// The turn that the reply belongs to.
@@ -51,38 +50,39 @@ pub struct Logged {
     pub turn: i32,
 }
 
-/// What the agent has read.
+/// A report that the agent has read untrusted content.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaintSession {
-    /// The session, by id: of the path, not of the body.
+    /// The session id. It comes from the path, not from the body.
     #[serde(skip)]
     pub session: String,
-    /// Where the content came from that is not to be trusted.
+    /// The source of the untrusted content.
     #[schema(min_length = 1, max_length = 255)]
     pub source: String,
 }
 
-/// How a session went.
+/// Feedback on a session.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GiveFeedback {
-    /// The session, by id: of the path, not of the body.
+    /// The session id. It comes from the path, not from the body.
     #[serde(skip)]
     pub session: String,
-    /// What kind of judgement it is.
+    /// The kind of feedback.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
     pub value: Option<String>,
-    /// In words; for a correction, what would have been right.
+    /// A comment. For a correction, the right answer.
     #[schema(max_length = 4000)]
     pub note: Option<String>,
 }
 
-/// Logs the agent's side of a conversation.
+/// Logs a reply of the agent.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `session-ended`, `reply-limit` or `log-full`; `Invalid`, `TooLarge` for the message.
+/// `NotFound`; `Conflict` with the code `session-ended`, `reply-limit` or `log-full`; `Invalid`; `TooLarge` if the
+/// message is too long.
 pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&input.session)?;
@@ -102,7 +102,6 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
         now,
         most_replies: REPLIES,
         most_bytes: LOG_BYTES,
-        bytes: stored_bytes(&input.message, tools)?,
     };
     let mut logged = None;
     let turn = ctx
@@ -119,7 +118,7 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     let Some(turn) = turn else {
         drop(tx);
         view(ctx, session).await?;
-        let detail = "the conversation is over; its log takes no more messages".into();
+        let detail = "the conversation has ended; its log accepts no more messages".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     };
     tx.commit().await?;
@@ -135,37 +134,31 @@ fn check_rounds(rounds: Option<u32>) -> Result<Option<i32>> {
     checked.map(Some).ok_or_else(|| Error::invalid("/rounds", format!("must be at most {ROUNDS}, is {rounds}")))
 }
 
-/// Bytes of the log that a reply takes.
-fn stored_bytes(message: &str, tools: &[ToolCall]) -> Result<i64> {
-    let tools = if tools.is_empty() { 0 } else { serde_json::to_vec(tools).map_err(Error::internal)?.len() };
-    i64::try_from(message.len() + tools).map_err(Error::internal)
-}
-
-/// A turn with its last reply.
+/// A turn with its last reply and the number of its replies.
 struct RepliedTurn<'a> {
     turn: i32,
     replies: i32,
     reply: &'a str,
 }
 
-/// Notes a reply in the cached state of the session, so that the next turn does not have to read it.
+/// Adds a reply to the cached state of the session, so that the next turn need not read the session.
 fn note_reply(ctx: &Ctx, session: SessionId, replied: &RepliedTurn<'_>) {
     let sessions = &ctx.app.catalogues.answers.sessions;
-    let Some(kept) = sessions.find(ctx, session).filter(|kept| kept.state.turns == replied.turn) else { return };
-    let mut state = kept.state.clone();
+    let Some(cached) = sessions.find(ctx, session).filter(|cached| cached.state.turns == replied.turn) else { return };
+    let mut state = cached.state.clone();
     if replied.replies > state.last.replies {
         state.last.replies = replied.replies;
         state.last.reply = Some(last_of_reply(replied.reply).to_owned());
-        sessions.keep(ctx, session, Arc::new(KeptSession { state, turn_key: kept.turn_key.clone() }));
+        sessions.keep(ctx, session, Arc::new(CachedSession { state, turn_key: cached.turn_key.clone() }));
     }
 }
 
 fn too_many_replies() -> Error {
-    let detail = format!("the turn has {REPLIES} replies, the limit; join what the agent says into fewer messages");
+    let detail = format!("the turn has {REPLIES} replies, the limit; combine the agent's messages into fewer replies");
     Error::Conflict { code: "reply-limit", detail }
 }
 
-/// Marks a session, and all that was written in it; forgets what was learned in it.
+/// Marks a session and all data written in it as tainted, and deletes the examples learned in it.
 pub(super) async fn taint(ctx: &Ctx, session: SessionId, sources: &[String]) -> Result<Option<Session>> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.taint").await?;
     let tainted = sessions::taint(&mut tx, session, sources, ctx.now()).await?;
@@ -174,11 +167,11 @@ pub(super) async fn taint(ctx: &Ctx, session: SessionId, sources: &[String]) -> 
     Ok(tainted)
 }
 
-/// Marks a session as having read untrusted content, for good, and with it what was written in it: skills, also what was made
-/// or copied of them since, memories, souls, its title and summary. What was learned in it is forgotten.
+/// Marks a session as having read untrusted content, permanently. The mark extends to data written in the session:
+/// skills and later copies of them, memories, souls, title and summary. Examples learned in it are deleted.
 ///
 /// # Errors
-/// `NotFound`; `Invalid` for the source.
+/// `NotFound` if the user has no such session; `Invalid` if the source is invalid.
 pub async fn taint_session(ctx: &Ctx, input: &TaintSession) -> Result<Session> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&input.session)?;
@@ -186,10 +179,11 @@ pub async fn taint_session(ctx: &Ctx, input: &TaintSession) -> Result<Session> {
     taint(ctx, session, std::slice::from_ref(&input.source)).await?.ok_or_else(missing)
 }
 
-/// Keeps a judgement of a session, open or over.
+/// Stores feedback on an open or ended session.
 ///
 /// # Errors
-/// `NotFound`; `Invalid` for a value that the kind does not take; `Quota` where the session has as many as can be.
+/// `NotFound`; `Invalid` if the kind does not accept the value; `Quota` if the session has the maximum number of
+/// feedbacks.
 pub async fn give_feedback(ctx: &Ctx, input: &GiveFeedback) -> Result<Session> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&input.session)?;
@@ -206,29 +200,27 @@ pub async fn give_feedback(ctx: &Ctx, input: &GiveFeedback) -> Result<Session> {
     let feedback = Feedback { kind: input.kind, value, note: input.note.as_deref() };
     let mut judged = None;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.feedback").await?;
-    let kept = ctx
+    let cached = ctx
         .once(&mut tx, &("feedback", session, input), async |tx| {
             let done = sessions::add_feedback(tx, session, feedback, ctx.now()).await?.ok_or_else(missing)?;
             judged = Some(done.session);
-            Ok(done.is_kept)
+            Ok(done.is_stored)
         })
         .await?;
     tx.commit().await?;
-    if kept {
+    if cached {
         match judged {
             Some(session) => Ok(session),
-            // A repeated request is told how the session is now.
+            // A repeated request only returns the session's current state.
             None => view(ctx, session).await,
         }
     } else {
-        Err(Error::Quota(format!("{FEEDBACK} judgements of this session are kept, the limit")))
+        Err(Error::Quota(format!("this session has {FEEDBACK} judgements, the limit")))
     }
 }
 
-/// Ends a session. Its summary is made in the background; ended again, it stays over since when it was.
-///
-/// # Errors
-/// `NotFound`.
+/// Ends a session. The summary is created in the background. If the session has already ended, its end time stays the
+/// same.
 pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;

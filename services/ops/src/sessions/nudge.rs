@@ -1,15 +1,15 @@
-//! The reminder to save what was worked out: in this conversation, and in the one before.
+//! Reminds the agent to save the solution of a problem, found in this session or in the previous one.
 
-use knowhow_domain::dream::Conversation;
-use knowhow_domain::prompt::{NUDGE, name_solved};
-use knowhow_domain::session::{is_first_nudge, is_nudge_due};
+use knowhow_domain::learning::dream::ConversationFacts;
+use knowhow_domain::sessions::prompt::{NUDGE, name_solved};
+use knowhow_domain::sessions::session::{is_first_nudge, is_nudge_due};
 use knowhow_domain::{Result, SessionId};
-use knowhow_store::sessions::{self, Before, TurnState};
+use knowhow_store::sessions::{self, PreviousConversation, TurnState};
 
 use crate::Ctx;
 
-/// What the next turn of a session reminds of; `None` where it is not time. Only the first reminder of a session costs a round
-/// trip: it names the conversation before, once.
+/// Returns the reminder for the next turn, if one is due. The first reminder of a session may also name the previous
+/// session, which is read from the database.
 pub(super) async fn nudge(ctx: &Ctx, session: SessionId, state: &TurnState) -> Result<Option<String>> {
     let turn = state.turns + 1;
     if !is_nudge_due(turn) {
@@ -18,18 +18,18 @@ pub(super) async fn nudge(ctx: &Ctx, session: SessionId, state: &TurnState) -> R
     if !is_first_nudge(turn) {
         return Ok(Some(NUDGE.to_owned()));
     }
-    let before = sessions::find_before(&ctx.app.db, &ctx.principal, session).await?;
-    let solved = before.filter(|before| conversation(before).is_solved_alone());
-    Ok(Some(solved.map_or_else(|| NUDGE.to_owned(), |before| format!("{NUDGE} {}", name_solved(&before.title)))))
+    let previous = sessions::find_before(&ctx.app.db, &ctx.principal, session).await?;
+    let solved = previous.filter(|previous| conversation(previous).is_solved_alone());
+    Ok(Some(solved.map_or_else(|| NUDGE.to_owned(), |previous| format!("{NUDGE} {}", name_solved(&previous.title)))))
 }
 
-fn conversation(before: &Before) -> Conversation<'_> {
-    Conversation {
-        has_skill: before.has_skill,
-        tool_calls: before.tool_calls,
-        corrections: before.corrections,
-        thumbs_up: before.thumbs_up,
-        thumbs_down: before.thumbs_down,
-        quality: before.quality.as_deref(),
+fn conversation(previous: &PreviousConversation) -> ConversationFacts<'_> {
+    ConversationFacts {
+        has_skill: previous.has_skill,
+        tool_calls: previous.tool_calls,
+        corrections: previous.corrections,
+        thumbs_up: previous.thumbs_up,
+        thumbs_down: previous.thumbs_down,
+        quality: previous.quality.as_deref(),
     }
 }

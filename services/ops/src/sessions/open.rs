@@ -1,82 +1,83 @@
-//! Open: the conversation of a key goes on, or a new one begins with the current snapshot.
+//! Opens a session: resumes the session with the same key, or starts a new session with the current snapshot.
 
-use knowhow_domain::session::MAX_TURNS;
-use knowhow_domain::settings::INDEX_BUDGETS;
+use knowhow_domain::sessions::session::MAX_TURNS;
+use knowhow_domain::tenants::settings::INDEX_BUDGETS;
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Session, Tools};
 use knowhow_store::Principal;
+use knowhow_store::sessions::snapshots::SnapshotKind;
 use knowhow_store::sessions::{self, NewSession, Opened, OpenedAs};
-use knowhow_store::snapshots::SnapshotKind;
 use knowhow_telemetry::metrics;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::terms;
 use crate::Ctx;
-use crate::conversations::{PreviousSummary, previous_summary};
-use crate::snapshots::{self, SnapshotView};
+use crate::sessions::conversations::{PreviousSummary, previous_summary};
+use crate::sessions::snapshots::{self, SnapshotView};
 
-/// How to open a session. All members may be left out.
+/// Options of a session. All members are optional.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"key": "+49301234567", "channel": "sms"}))]
 pub struct OpenSession {
-    /// Names the stream of messages it belongs to, such as a telephone number or a thread: within 6 hours of the last
-    /// message (the tenant's `session_gap_minutes`) the same key goes on with the same session, on the terms it began with.
+    /// Identifies a stream of messages, e.g. a telephone number or a thread. Within 6 hours of the last message (the
+    /// tenant's `session_gap_minutes`) the same key resumes the same session, with the options that it started with.
     #[schema(min_length = 1, max_length = 255)]
     pub key: Option<String>,
-    /// How it is held; `sms` by default.
+    /// The channel; `sms` by default.
     pub channel: Option<Channel>,
-    /// Rounds that the agent may take to answer one message; by default the channel's. A turn may override it.
+    /// Maximum rounds of the agent to answer one message; by default the channel's setting. A turn can override it.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
-    /// Characters of the skill index in its snapshot, rounded down to one of 200, 500, 1,000, 2,000, 5,000, 10,000, 16,000,
-    /// 30,000, 50,000, 100,000 and 200,000.
+    /// Maximum characters of the skill index in the snapshot, rounded down to one of these steps: 200, 500, 1,000,
+    /// 2,000, 5,000, 10,000, 16,000, 30,000, 50,000, 100,000 and 200,000.
     #[schema(minimum = 200, maximum = 200_000)]
     pub index_budget: Option<u32>,
-    /// Whether each turn brings the body of the best recalled skill along, for voice and small models.
+    /// Whether each turn includes the body of the best recalled skill, for voice and small models.
     pub inline_top: Option<bool>,
-    /// What its agent can call; guidance and turns speak accordingly. By default the channel's of the tenant's settings, else
-    /// `none`: the bodies of skills then come along, and no tool is named.
+    /// The tools that the agent can call; guidance and turns are adapted to them. By default the tenant's setting for
+    /// the channel, else `none`: turns then include the bodies of skills, and no tool is mentioned.
     pub tools: Option<Tools>,
 }
 
-/// A session with what it begins with.
+/// A session with its snapshot.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct OpenedSession {
-    /// The session as it is now.
+    /// The session in its current state.
     #[serde(flatten)]
     pub session: Session,
-    /// The frozen prompt block; the same for as long as the session lasts.
+    /// The frozen prompt block; it does not change during the session.
     pub snapshot: SnapshotView,
-    /// What the conversation before under this key came to.
+    /// Summary of the previous session with this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_summary: Option<PreviousSummary>,
-    /// Whether the session had been opened before.
+    /// Whether an existing session was resumed.
     pub resumed: bool,
-    /// What the request asked for and did not get: the terms of a session are fixed with its first message, and one that
-    /// is resumed keeps them.
+    /// States which options of the request were ignored, because the options of a session are fixed with its first
+    /// message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// Rounds, where other requests open and close sessions of the same key.
+/// Maximum number of attempts while concurrent requests open and close sessions of the same key.
 const ROUNDS: usize = 8;
 
-/// Opens a session, or goes on with the one of its key.
+/// Opens a session, or resumes the open session with the same key.
 ///
 /// # Errors
-/// `Invalid` for a member out of its bounds; `Quota` where the user's open sessions are as many, or as large, as can be.
+/// `Invalid` if a member is out of bounds; `Quota` if the user's open sessions reach the limit of their number or
+/// size.
 pub async fn open_session(ctx: &Ctx, input: &OpenSession) -> Result<OpenedSession> {
     open(ctx, input, false).await
 }
 
-/// The same. With `has_begun` a call comes from the session already: it begins without a message, and one that is open
-/// keeps its terms and its snapshot.
+/// Opens a session. `has_begun` is true if a call already belongs to the session. A new session then starts without a
+/// message, and a resumed one keeps its options and snapshot.
 pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Result<OpenedSession> {
     ctx.principal.require(Scope::Sessions)?;
     check(input)?;
     ctx.app.catalogues.prepare(ctx);
-    // A repeated request without a key of its own means the same session.
+    // If the request has no session key, its idempotency key is used, so that a retry finds the same session.
     let key = input.key.as_deref().or(ctx.call.idempotency_key.as_deref());
     let kind = kind(ctx, input);
     let was_full = ctx.app.full_users.has(&ctx.principal)?;
@@ -85,13 +86,15 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
         let new = NewSession { snapshot, has_begun, was_full, ..terms_of(ctx, input, key) };
         return match sessions::open(&ctx.app.db, &ctx.principal, &new).await? {
             Some(OpenedAs::GoneOn(open)) => {
-                let notice = terms::notice(input, &open.session);
+                let notices = [terms::notice(input, &open.session), terms::notice_of_key(&open.session)];
+                let notices: Vec<String> = notices.into_iter().flatten().collect();
+                let notice = (!notices.is_empty()).then(|| notices.join("; "));
                 Ok(OpenedSession { notice, ..view(ctx, open, true).await? })
             }
             Some(OpenedAs::Reused(open)) => view(ctx, open, true).await,
             Some(OpenedAs::New(open)) => view(ctx, open, false).await,
             Some(OpenedAs::Full) => {
-                // Not again by who was believed to be: they are counted once a second.
+                // A rejection from the cache does not renew the entry, so the quota is checked again after a second.
                 if !was_full {
                     ctx.app.full_users.note(&ctx.principal)?;
                 }
@@ -103,17 +106,17 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
             }
         };
     }
-    Err(Error::Unavailable("other requests open sessions of this key; try again".into()))
+    Err(Error::Unavailable("concurrent requests open sessions of this key; try again".into()))
 }
 
-/// Which snapshot it begins with.
+/// Returns the kind of snapshot that the requested options need.
 fn kind(ctx: &Ctx, input: &OpenSession) -> SnapshotKind {
     let channel = input.channel.unwrap_or_default();
     let tools = input.tools.unwrap_or_else(|| ctx.principal.settings().tools(channel));
     snapshots::kind_of(&ctx.principal, input.index_budget, channel, tools)
 }
 
-/// The terms of a session that begins now.
+/// Returns the options of a new session: the requested ones, or else the tenant's settings.
 fn terms_of<'a>(ctx: &Ctx, input: &OpenSession, key: Option<&'a str>) -> NewSession<'a> {
     let (now, settings, kind) = (ctx.now(), ctx.principal.settings(), kind(ctx, input));
     let channel = input.channel.unwrap_or_default();
@@ -129,7 +132,7 @@ fn terms_of<'a>(ctx: &Ctx, input: &OpenSession, key: Option<&'a str>) -> NewSess
         form: kind.form,
         snapshot: None,
         rendered_since: now - ctx.app.snapshot_lifetime,
-        // The gap of the channel on which the open session is held decides, not that of the channel asked for.
+        // A session ends after the gap of its own channel, not that of the requested channel.
         silent_since: Channel::ALL.map(|channel| (channel, now - settings.conversation_gap(channel))),
         now,
         bounds: (settings.sessions_per_user.into(), bytes),
@@ -141,15 +144,15 @@ fn terms_of<'a>(ctx: &Ctx, input: &OpenSession, key: Option<&'a str>) -> NewSess
 fn full(principal: &Principal) -> Error {
     let settings = principal.settings();
     Error::Quota(format!(
-        "the user's open conversations take up all that the tenant allows, {} of them and {} MiB together; end some, or ask for \
-         a larger quota",
+        "the user's open conversations reach the tenant's limits of {} conversations and {} MiB; end some, or ask \
+            for a larger quota",
         settings.sessions_per_user,
         settings.conversation_bytes_per_user >> 20
     ))
 }
 
-/// Gives the session a new snapshot if something that its own may show was marked as untrusted since. Otherwise the
-/// frozen text would go on presenting it as trusted.
+/// Replaces the snapshot of the session if content that it may show was tainted later. The frozen text would still
+/// present that content as trusted.
 pub(super) async fn fresh_snapshot(ctx: &Ctx, opened: &mut Opened) -> Result<()> {
     if !opened.is_marked_since {
         return Ok(());
@@ -175,10 +178,10 @@ pub(super) async fn view(ctx: &Ctx, mut opened: Opened, resumed: bool) -> Result
     let expires_at = session.started_at + ctx.app.snapshot_lifetime;
     Ok(OpenedSession {
         snapshot: SnapshotView::of(snapshot, expires_at)?,
+        notice: terms::notice_of_key(&session),
         session,
         previous_summary,
         resumed,
-        notice: None,
     })
 }
 

@@ -1,11 +1,12 @@
-//! The terms of a session, fixed with its first message. A request that resumes it with others is told those in force.
+//! Compares the requested options of a session with its own, which are fixed with the first message. A request that
+//! resumes a session with other options receives a notice.
 
 use knowhow_domain::Session;
-use knowhow_domain::index::step_below;
+use knowhow_domain::skills::index::step_below;
 
 use super::OpenSession;
 
-/// Says which terms a request asks for and the resumed session does not have; `None` if there are none.
+/// Returns a notice that lists the options on which session and request disagree; `None` if they agree.
 pub(super) fn notice(asked: &OpenSession, session: &Session) -> Option<String> {
     let channel = asked.channel.map(|channel| channel.as_str().to_owned());
     let terms = [
@@ -25,4 +26,10 @@ pub(super) fn notice(asked: &OpenSession, session: &Session) -> Option<String> {
             others.join(", ")
         )
     })
+}
+
+/// Returns a notice if the session's key contains characters that an HTTP header cannot contain.
+pub(super) fn notice_of_key(session: &Session) -> Option<String> {
+    let fits = session.key.chars().all(|c| c.is_ascii_graphic());
+    (!fits).then(|| format!("the header Knowhow-Session cannot carry this key; send {} in it", session.id))
 }

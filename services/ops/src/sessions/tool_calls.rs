@@ -1,4 +1,4 @@
-//! The tool calls of a reply: their number, or each with its outcome.
+//! Validates the tool calls of a reply, given as a number or as a list with outcomes.
 
 use std::fmt;
 
@@ -10,28 +10,28 @@ use utoipa::ToSchema;
 
 use super::check_text;
 
-/// Most calls in a list.
+/// Maximum number of tool calls in a list.
 const CALLS: usize = 128;
-/// Most characters of a tool's name.
+/// Maximum characters of a tool's name.
 const NAME_CHARS: usize = 128;
-/// Most characters of an error message.
+/// Maximum characters of an error message.
 const ERROR_CHARS: usize = 1_000;
 
-/// Tool calls: their number, or each with its outcome.
+/// Tool calls: their number, or a list with outcomes.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ToolCalls {
-    /// How many there were.
+    /// The number of calls.
     Count(u32),
-    /// Each of them, in their order.
+    /// The calls, in order.
     List(Vec<ToolCall>),
 }
 
 impl ToolCalls {
-    /// Returns how many calls there were, and the outcomes that were given.
+    /// Returns the number of calls, and the listed calls with their outcomes.
     ///
     /// # Errors
-    /// `Invalid` for too many calls, and for a name or an error message out of its bounds.
+    /// `Invalid` if there are too many calls, or if a name or error message is invalid.
     pub(super) fn check(&self) -> Result<(i32, &[ToolCall])> {
         let (count, list) = match self {
             Self::Count(count) => (i32::try_from(*count).ok(), [].as_slice()),
@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for ToolCalls {
     }
 }
 
-/// Reads either form, and names the member of a call that does not fit.
+/// Deserializes a number or a list. For an invalid list, the error names the invalid member of the call.
 struct NumberOrList;
 
 impl<'de> Visitor<'de> for NumberOrList {

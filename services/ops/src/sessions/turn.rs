@@ -1,5 +1,6 @@
-//! Turn: one message of the user, and the skills that help with it.
+//! Takes a turn: searches for skills that help with a message of the user, and logs the message and the answer.
 
+mod judging;
 mod known;
 mod message;
 mod search;
@@ -8,136 +9,213 @@ mod write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use knowhow_domain::recall::refers_back;
-use knowhow_domain::session::is_over;
-use knowhow_domain::{Error, Result, Scope, SessionId, manifest};
+use knowhow_domain::recall::{Stance, refers_back};
+use knowhow_domain::sessions::session::is_over;
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Error, Result, Scope, SessionId};
 use knowhow_store::Principal;
-use knowhow_store::examples::Lesson;
-use knowhow_store::sessions::{self, Assumed, KeptTurn, TurnState, TurnToRead};
+use knowhow_store::learning::examples::Lesson;
+use knowhow_store::sessions::{self, Assumed, StoredTurn, TurnState, TurnToRead};
 use knowhow_store::skills;
 use knowhow_telemetry::metrics::{self, Stage};
 use tokio::time::{Instant, timeout_at};
 
-use self::known::{keep, note_vain, start_known};
+use self::judging::{ToJudge, TurnJudge, may_judge};
+use self::known::{keep, note_rejected_write, start_known};
 pub use self::message::TakeTurn;
-use self::message::{check, other_message, patience};
-use self::search::{Searched, embed, search};
-use self::write::{Made, write};
-use super::compose::{Composed, FromRecall, MOST_EXCLUDED, Shown, Terms, compose};
-use super::kept::unpack;
+use self::message::{check, judge_patience, other_message, patience};
+use self::search::{MessageToSearch, Vector, embed, prepare, search};
+use self::write::{TurnToWrite, write};
+use super::compose::{ComposedTurn, RecallOutcome, ShownSkills, Terms, compose};
 use super::log::taint;
 use super::nudge::nudge;
 use super::view::TurnAnswer;
 use super::{check_log, missing, session_id};
 use crate::Ctx;
-use crate::examples::{Applicability, learn_later};
-use crate::recall::UserCatalogue;
-use crate::snapshots::Omitted;
+use crate::learning::examples::{Applicability, learn_later};
+use crate::recall::judge::Judged;
+use crate::recall::{Recalled, UserCatalogue};
+use crate::sessions::snapshots::OmittedCounts;
+use crate::sessions::stored_answers::unpack;
 
-/// Rounds, where other turns of the same session go first.
+/// Maximum number of attempts while other turns of the same session are written first.
 const ROUNDS: usize = 64;
 
-/// How long a turn that was written in vain may wait for its catalogue, at least: the first round took the time that was given.
+/// Minimum time for catalogue and vectors in a repeated attempt. The first attempt may have used up the deadline.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Takes a turn: finds what helps with the message, and logs it. The answer is JSON of
-/// [`TurnAnswer`], in the bytes that it is kept in.
+/// Takes a turn: searches for skills that help with the message, and logs message and answer. Returns a
+/// [`TurnAnswer`] as JSON, in the bytes that are stored.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `session-ended`, `log-full` or `answer-gone`; `Invalid`, also for a `turn_key` of another message, and
-/// `IdempotencyMismatch` for such a header.
+/// `NotFound` if the user has no such session; `Conflict` with the code `session-ended`, `log-full` or `answer-gone`;
+/// `Invalid` if an input is invalid or the `turn_key` was used for another message; `IdempotencyMismatch` if the
+/// idempotency key was used for another message.
 pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     let began = Instant::now();
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&input.session)?;
     check(input)?;
-    let turn_key = input.turn_key.as_deref().or(ctx.call.idempotency_key.as_deref());
-    let digest = manifest::digest(input.message.as_bytes());
-    let asked = Asked { session, input, turn_key, digest, refers_back: refers_back(&input.message) };
+    let requested = RequestedTurn::of(ctx, input, session);
     let deadline = began + patience(input);
+    let judge = TurnJudge::new(input, began + judge_patience(input));
     let vector = async {
-        // The texts to embed for a message that refers back are known only with the state.
-        if asked.refers_back { Ok((None, false)) } else { embed(ctx, &input.message, deadline).await }
+        // The texts of a message that refers back depend on the session's state, so they are embedded later.
+        if requested.refers_back { Ok((None, false)) } else { embed(ctx, &input.message, deadline).await }
     };
-    let (start, vector) = tokio::join!(begin(ctx, &asked, deadline), vector);
+    let (start, vector) = tokio::join!(begin(ctx, &requested, deadline), vector);
     let (mut start, vector) = (start?, vector?);
-    let mut began_as = if start.assumed.is_some() { "known" } else { "read" };
+    let started_from = if start.assumed.is_some() { "known" } else { "read" };
+    let mut tries = TurnTries { requested, vector, deadline, judge, started_from };
     for _ in 0..ROUNDS {
-        let Start { state, catalogue, assumed } = start;
-        let open = check_open(ctx, &state);
-        // The first taint makes recall forget the lessons of the session, so it is noted before the turn looks for
-        // skills.
-        if state.repeated.is_some() || open.is_err() || !state.is_tainted {
-            note_taint(ctx, session, input).await?;
-        }
-        if let Some((known, kept)) = state.repeated {
-            return if known == digest { again(ctx, kept).await } else { Err(other_message(input)) };
-        }
-        open?;
-        check_log(state.log_bytes, input.message.len())?;
-        let mut shown = shown(&state, input);
-        let lacks_catalogue = catalogue.is_none();
-        let catalogue = catalogue.unwrap_or_default();
-        let mut terms = terms(&ctx.principal, &state)?;
-        let searched = Searched {
-            message: &input.message,
-            refers_back: asked.refers_back,
-            vector: &vector,
-            last: &state.last,
-            min_score: terms.min_score,
-            deadline,
+        let was_assumed = start.assumed.is_some();
+        let turn = match attempt(ctx, &mut tries, start).await? {
+            TurnAttempt::Answered(answer) => return Ok(answer),
+            TurnAttempt::Overtaken { turn } => turn,
         };
-        let (found, is_late) = timed(Stage::Search, search(ctx, &catalogue, &searched)).await?;
-        let lacking = Lacking { embedding: is_late, catalogue: lacks_catalogue, bodies: !catalogue.has_bodies };
-        let degraded = lacking.names();
-        let recalled = FromRecall { catalogue: &catalogue, found: &found };
-        terms.nudge = nudge(ctx, session, &state).await?;
-        // The state was read before this turn's own taint was noted.
-        terms.knows_taint |= !input.tainted_sources().is_empty();
-        let mut composed = timed(Stage::Compose, compose(ctx, &recalled, &terms, &mut shown)).await?;
-        composed.answer.turn = state.turns + 1;
-        composed.answer.max_turns = Some(input.budget().unwrap_or(state.max_turns));
-        composed.answer.degraded = degraded.iter().map(|lack| (*lack).to_owned()).collect();
-        let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
-        let taught = list_taught(&recalled, &composed);
-        let is_trusted = !state.is_tainted && input.tainted_sources().is_empty();
-        let turn = state.turns + 1;
-        let made = Made { state, assumed, composed, answer: &answer, shown: &shown };
-        let left = timed(Stage::Write, write(ctx, &asked, made)).await;
-        // Without an answer nobody knows whether it was written.
-        let left = left.inspect_err(|_| ctx.app.catalogues.answers.sessions.forget(ctx, session))?;
-        if let Some(left) = left {
-            keep(ctx, &asked, left);
-            metrics::turn(degraded.first().copied(), began_as);
-            if is_trusted && !taught.is_empty() {
-                learn_later(ctx, taught, Lesson { session, turn, message: input.message.clone() });
-            }
-            return Ok(answer);
-        }
-        start = read(ctx, &asked, deadline.max(Instant::now() + AGAIN)).await?;
-        if assumed.is_some() {
-            began_as = "again";
-            note_vain(ctx, &asked, turn, &start.state);
+        tries.deadline = tries.deadline.max(Instant::now() + AGAIN);
+        start = read(ctx, &tries.requested, tries.deadline).await?;
+        if was_assumed {
+            tries.started_from = "again";
+            note_rejected_write(ctx, &tries.requested, turn, &start.state);
         }
     }
-    Err(Error::Unavailable("many turns of this session come at once; send them one after the other".into()))
+    Err(Error::Unavailable("too many concurrent turns of this session; send them one after the other".into()))
 }
 
-/// What the answer has to go without: the message's vector or the catalogue, where they are late, or texts that are not read yet.
+/// Data that all attempts of one turn share.
+struct TurnTries<'a> {
+    requested: RequestedTurn<'a>,
+    /// Vector of the message without its conversation.
+    vector: Vector,
+    deadline: Instant,
+    judge: TurnJudge<'a>,
+    /// Origin of the start state, as reported in the metrics.
+    started_from: &'static str,
+}
+
+/// Result of one attempt.
+enum TurnAttempt {
+    /// The turn was written, by this attempt or by an earlier request. Contains the answer as JSON.
+    Answered(String),
+    /// Another turn of the session was written first, or the cached state was outdated.
+    Overtaken {
+        /// Number of the turn that was not written.
+        turn: i32,
+    },
+}
+
+/// Attempts to take the turn from a start state.
+async fn attempt(ctx: &Ctx, tries: &mut TurnTries<'_>, start: Start) -> Result<TurnAttempt> {
+    let Start { mut state, catalogue, assumed } = start;
+    let (session, input) = (tries.requested.session, tries.requested.input);
+    if let Some(stored) = find_repeated(ctx, &tries.requested, &mut state).await? {
+        return Ok(TurnAttempt::Answered(stored));
+    }
+    let mut shown = shown(&state, input);
+    let lacks_catalogue = catalogue.is_none();
+    let catalogue = catalogue.unwrap_or_default();
+    let mut terms = terms(&ctx.principal, &state)?;
+    let to_judge = ToJudge { state: &state, catalogue: &catalogue, shown: &shown };
+    let FoundSkills { found, judged, is_late } = find_skills(ctx, tries, &to_judge, terms.min_score).await?;
+    let lacking = Lacking {
+        embedding: is_late,
+        catalogue: lacks_catalogue,
+        bodies: !catalogue.has_bodies,
+        judge: judged.is_some_and(|judged| judged.failure.is_some()),
+    };
+    let degraded = lacking.names();
+    let recalled = RecallOutcome { catalogue: &catalogue, found: &found };
+    terms.nudge = nudge(ctx, session, &state).await?;
+    // The state was read before the taint of this turn was stored.
+    terms.knows_taint |= !input.tainted_sources().is_empty();
+    let mut composed = timed(Stage::Compose, compose(ctx, &recalled, &terms, &mut shown)).await?;
+    composed.answer.turn = state.turns + 1;
+    composed.answer.max_turns = Some(input.budget().unwrap_or(state.max_turns));
+    composed.answer.judge = judged;
+    composed.answer.degraded = degraded.iter().map(|lack| (*lack).to_owned()).collect();
+    let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
+    let taught = list_taught(&recalled, &composed);
+    let is_trusted = !state.is_tainted && input.tainted_sources().is_empty();
+    let turn = state.turns + 1;
+    let made = TurnToWrite { state, assumed, composed, answer: &answer, shown: &shown };
+    let left = timed(Stage::Write, write(ctx, &tries.requested, made)).await;
+    // After an error it is unknown whether the turn was written, so the cached state is removed.
+    let left = left.inspect_err(|_| ctx.app.catalogues.answers.sessions.forget(ctx, session))?;
+    let Some(left) = left else { return Ok(TurnAttempt::Overtaken { turn }) };
+    keep(ctx, &tries.requested, left);
+    metrics::turn(degraded.first().copied(), tries.started_from);
+    if is_trusted && !taught.is_empty() {
+        learn_later(ctx, taught, Lesson { session, turn, message: input.message.clone() });
+    }
+    Ok(TurnAttempt::Answered(answer))
+}
+
+/// Returns the stored answer if the turn was taken before. Otherwise checks that the session accepts another turn.
+async fn find_repeated(ctx: &Ctx, requested: &RequestedTurn<'_>, state: &mut TurnState) -> Result<Option<String>> {
+    let input = requested.input;
+    let open = check_open(ctx, state);
+    // The first taint deletes examples learned in the session, so it is stored before the search.
+    if state.repeated.is_some() || open.is_err() || !state.is_tainted {
+        note_taint(ctx, requested.session, input).await?;
+    }
+    if let Some((known, stored_turn)) = state.repeated.take() {
+        return if known == requested.digest {
+            again(ctx, stored_turn).await.map(Some)
+        } else {
+            Err(other_message(input))
+        };
+    }
+    open?;
+    check_log(state.log_bytes, input.message.len())?;
+    Ok(None)
+}
+
+/// The skills that were found for a message.
+struct FoundSkills {
+    found: Recalled,
+    judged: Option<Judged>,
+    /// True if the message has no vector, because the model did not answer in time.
+    is_late: bool,
+}
+
+/// Searches the catalogue for the message. A model judges the result, if judging is enabled.
+async fn find_skills(
+    ctx: &Ctx,
+    tries: &mut TurnTries<'_>,
+    to_judge: &ToJudge<'_>,
+    min_score: f32,
+) -> Result<FoundSkills> {
+    let searched = MessageToSearch {
+        message: &tries.requested.input.message,
+        refers_back: tries.requested.refers_back,
+        vector: &tries.vector,
+        last: &to_judge.state.last,
+        deadline: tries.deadline,
+    };
+    let prepared = prepare(ctx, &searched).await?;
+    let mut found = timed(Stage::Search, search(ctx, to_judge.catalogue, &prepared, min_score)).await?;
+    let judged = tries.judge.decide(ctx, to_judge, &mut found).await?;
+    Ok(FoundSkills { found, judged, is_late: prepared.is_late })
+}
+
+/// Inputs that an answer lacks: a vector, catalogue or judgement that was late, or texts that are not loaded yet.
 struct Lacking {
     embedding: bool,
     catalogue: bool,
     bodies: bool,
+    judge: bool,
 }
 
 impl Lacking {
     fn names(&self) -> Vec<&'static str> {
-        let lacks = [(self.embedding, "embedding"), (self.catalogue, "catalogue"), (self.bodies, "bodies")];
+        let Self { embedding, catalogue, bodies, judge } = *self;
+        let lacks = [(embedding, "embedding"), (catalogue, "catalogue"), (bodies, "bodies"), (judge, "judge")];
         lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, name)| name).collect()
     }
 }
 
-/// Does a part of a turn, and notes how long it took.
+/// Runs a part of a turn and records its duration.
 async fn timed<T>(stage: Stage, work: impl Future<Output = T>) -> T {
     let since = metrics::now();
     let done = work.await;
@@ -145,36 +223,47 @@ async fn timed<T>(stage: Stage, work: impl Future<Output = T>) -> T {
     done
 }
 
-/// A turn that is asked for.
-struct Asked<'a> {
+/// A requested turn, with values derived from the request.
+struct RequestedTurn<'a> {
     session: SessionId,
     input: &'a TakeTurn,
     turn_key: Option<&'a str>,
     /// SHA-256 of the message.
     digest: [u8; 32],
-    /// Whether the message refers to the exchange before it.
+    /// Whether the message refers to the previous exchange.
     refers_back: bool,
+    /// Whether a model may judge the found skills.
+    may_judge: bool,
 }
 
-/// What a turn starts from.
-struct Start {
-    state: TurnState,
-    /// `None` where it was not there by the deadline; it is there for a later turn.
-    catalogue: Option<Arc<UserCatalogue>>,
-    /// What the turn goes by, where nothing was read for it.
-    assumed: Option<Assumed>,
-}
-
-async fn begin(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
-    match start_known(ctx, asked).await? {
-        Some(start) => Ok(start),
-        None => read(ctx, asked, deadline).await,
+impl<'a> RequestedTurn<'a> {
+    fn of(ctx: &'a Ctx, input: &'a TakeTurn, session: SessionId) -> Self {
+        let turn_key = input.turn_key.as_deref().or(ctx.call.idempotency_key.as_deref());
+        let digest = manifest::digest(input.message.as_bytes());
+        let (refers_back, may_judge) = (refers_back(&input.message), may_judge(ctx, input));
+        Self { session, input, turn_key, digest, refers_back, may_judge }
     }
 }
 
-async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
-    let Asked { session, turn_key, refers_back, .. } = *asked;
-    let turn = TurnToRead { session, turn_key, refers_back };
+/// State at the start of a turn.
+struct Start {
+    state: TurnState,
+    /// The user's catalogue; `None` if it was not loaded by the deadline. Loading continues for a later turn.
+    catalogue: Option<Arc<UserCatalogue>>,
+    /// Cached values that the write must check; `None` if the state was read from the database.
+    assumed: Option<Assumed>,
+}
+
+async fn begin(ctx: &Ctx, requested: &RequestedTurn<'_>, deadline: Instant) -> Result<Start> {
+    match start_known(ctx, requested).await? {
+        Some(start) => Ok(start),
+        None => read(ctx, requested, deadline).await,
+    }
+}
+
+async fn read(ctx: &Ctx, requested: &RequestedTurn<'_>, deadline: Instant) -> Result<Start> {
+    let RequestedTurn { session, turn_key, refers_back, may_judge, .. } = *requested;
+    let turn = TurnToRead { session, turn_key, with_exchange: refers_back || may_judge };
     let state = timed(Stage::Read, sessions::read_turn(&ctx.app.db, &ctx.principal, turn)).await?;
     let state = state.ok_or_else(missing)?;
     let catalogue = match state.repeated {
@@ -187,19 +276,20 @@ async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> 
     Ok(Start { state, catalogue, assumed: None })
 }
 
-/// Lists the skills that the message names and whose bodies came along: the message becomes an example of them. Skills
-/// that recall found are not among them, or it would learn from its own mistakes; nor are those that the agent named.
-fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Applicability {
-    let FromRecall { catalogue, found } = recalled;
-    let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
-    let came = named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
-    let excluded = found.excluded.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
-    let inapplicable = excluded.take(MOST_EXCLUDED).map(|skill| skill.id).collect();
-    Applicability { used: came.map(|skill| skill.id).collect(), inapplicable }
+/// Lists the skills that get the message as an example: skills that the message calls for, with a body in the answer.
+/// Three kinds of skills get no example:
+/// - skills that the message only mentions, because it may complain about them
+/// - recalled skills, because recall would learn from its own mistakes
+/// - skills that only the agent named
+fn list_taught(recalled: &RecallOutcome<'_>, composed: &ComposedTurn) -> Applicability {
+    let RecallOutcome { catalogue, found } = recalled;
+    let called = found.named.iter().filter(|mention| mention.stance == Stance::Called);
+    let called = called.filter_map(|mention| catalogue.skills.get(mention.skill));
+    let came = called.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
+    Applicability { used: came.map(|skill| skill.id).collect(), inapplicable: composed.excluded.clone() }
 }
 
-/// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn
-/// is a repeated one, or is refused.
+/// Stores the untrusted sources that the agent has read. They are stored even if the turn is repeated or rejected.
 async fn note_taint(ctx: &Ctx, session: SessionId, input: &TakeTurn) -> Result<()> {
     let sources = input.tainted_sources();
     if !sources.is_empty() {
@@ -208,32 +298,32 @@ async fn note_taint(ctx: &Ctx, session: SessionId, input: &TakeTurn) -> Result<(
     Ok(())
 }
 
-/// Names a turn to read.
+/// Selects a turn.
 #[derive(Debug, Clone)]
 pub struct GetTurn {
     /// The session, by id.
     pub session: String,
-    /// Its number, from 1.
+    /// Number of the turn, from 1.
     pub turn: i32,
 }
 
-/// The answer of a turn again, byte for byte; where a skill in it was marked as untrusted since, with that mark.
+/// Returns the answer of an earlier turn byte for byte, unless a skill in it was tainted later: that skill is marked.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `answer-gone` where a version of a skill that it brought is kept no more.
+/// `NotFound` if there is no such turn; `Conflict` `answer-gone` if a skill version in the answer has been deleted.
 pub async fn get_turn(ctx: &Ctx, query: &GetTurn) -> Result<String> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&query.session)?;
-    let kept = sessions::find_turn(&ctx.app.db, &ctx.principal, session, query.turn)
+    let stored_turn = sessions::find_turn(&ctx.app.db, &ctx.principal, session, query.turn)
         .await?
         .ok_or_else(|| Error::not_found("turn"))?;
-    again(ctx, kept).await
+    again(ctx, stored_turn).await
 }
 
-/// The answer of a turn byte for byte, unless a skill that it shows was marked as untrusted since: then it says so.
-async fn again(ctx: &Ctx, kept: KeptTurn) -> Result<String> {
-    let is_marked_since = kept.is_marked_since;
-    let whole = unpack(ctx, kept).await?;
+/// Returns the stored answer byte for byte, unless a skill in it was tainted later: that skill is marked.
+async fn again(ctx: &Ctx, stored_turn: StoredTurn) -> Result<String> {
+    let is_marked_since = stored_turn.is_marked_since;
+    let whole = unpack(ctx, stored_turn).await?;
     if !is_marked_since {
         return Ok(whole);
     }
@@ -250,22 +340,22 @@ async fn again(ctx: &Ctx, kept: KeptTurn) -> Result<String> {
 fn check_open(ctx: &Ctx, state: &TurnState) -> Result<()> {
     let longest = ctx.principal.settings().longest_silence(state.channel);
     if state.ended_at.is_some() || is_over(state.last_message_at, longest, ctx.now()) {
-        let detail = "the conversation is over; open a session with its key, which begins the next one".into();
+        let detail = "the conversation has ended; open a session with its key to start the next one".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     }
     Ok(())
 }
 
-fn shown(state: &TurnState, input: &TakeTurn) -> Shown {
+fn shown(state: &TurnState, input: &TakeTurn) -> ShownSkills {
     if input.context_reset.unwrap_or_default() {
-        return Shown::default();
+        return ShownSkills::default();
     }
-    Shown { listed: state.listed.iter().copied().collect(), injected: state.injected.iter().copied().collect() }
+    ShownSkills { listed: state.listed.iter().copied().collect(), injected: state.injected.iter().copied().collect() }
 }
 
 fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
     let channel = state.channel;
-    let omitted: Omitted = serde_json::from_value(state.snapshot_omitted.clone()).map_err(Error::internal)?;
+    let omitted: OmittedCounts = serde_json::from_value(state.snapshot_omitted.clone()).map_err(Error::internal)?;
     Ok(Terms {
         tools: state.tools,
         body_budget: principal.settings().body_budget(channel) as usize,

@@ -1,4 +1,4 @@
-//! Which skills of an import are there already: their digests are compared, so that their texts need not be sent.
+//! Compares the digests of a client's skills with the stored ones, so that the client imports only changed skills.
 
 use knowhow_domain::{Error, FieldError, Result, Scope, SkillName, Source};
 use knowhow_store::skills;
@@ -7,75 +7,76 @@ use utoipa::ToSchema;
 
 use crate::Ctx;
 
-/// Most skills that one request compares.
+/// Maximum number of skills in one request.
 pub const MOST_CHECKED: usize = 2_000;
 
-/// Skills that somebody is about to import.
+/// Skills that a client plans to import.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckImport {
-    /// Each by its full name.
+    /// The skills, each by its full name.
     #[schema(min_items = 1, max_items = 2000)]
     pub skills: Vec<SkillDigest>,
 }
 
-/// A skill and what is in it.
+/// A skill's name, and the digest of its files.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "plan-meeting", "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}))]
 pub struct SkillDigest {
-    /// Its full name.
+    /// The skill's full name.
     #[schema(max_length = 200)]
     pub name: String,
-    /// 64 hex digits: SHA-256 over the SHA-256 of SKILL.md (32 bytes) and, for each other file in the order of paths, its
-    /// path, a zero byte, the 64 lower-case hex digits of its own SHA-256, a zero byte.
+    /// 64 hex digits: the SHA-256 over the following bytes. First the SHA-256 of SKILL.md (32 bytes). Then for each
+    /// other file, in the order of paths: its path, a zero byte, the 64 lower-case hex digits of its own SHA-256, a
+    /// zero byte.
     #[schema(min_length = 64, max_length = 64)]
     pub digest: String,
 }
 
-/// What an import of them would find.
+/// The result of the comparison.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CheckedImport {
-    /// One for each skill, in the order of the request.
+    /// An entry for each skill, in the order of the request.
     pub items: Vec<CheckedSkill>,
-    /// How many new skills the user's quota has room for.
+    /// Number of further skills that the user's quota allows.
     #[schema(minimum = 0)]
     pub room: u32,
-    /// How many skills the user may have.
+    /// Maximum number of skills of the user, by the quota.
     #[schema(minimum = 0)]
     pub limit: u32,
 }
 
-/// A skill, compared.
+/// A compared skill.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CheckedSkill {
     /// The skill's full name.
     #[schema(example = "plan-meeting")]
     pub name: String,
-    /// How it compares with the user's own.
+    /// Result of the comparison with the user's skill of the same name.
     pub state: SkillState,
-    /// Who first wrote the user's own, where there is one.
+    /// Source of the user's skill; null if it does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
 
-/// How a skill compares with the user's own of that name.
+/// Result of comparing a skill with the user's skill of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkillState {
-    /// The user has none of that name.
+    /// The user has no skill of that name.
     New,
-    /// The user's is another one.
+    /// The user's skill of that name differs.
     Changed,
-    /// The user has it, byte for byte.
+    /// The user's skill is byte for byte the same.
     Unchanged,
 }
 
-/// Compares skills with the user's own, and changes nothing. What it says may be out of date at once: the import compares
-/// again.
+/// Compares a client's skills with the user's, without a change. The result may be outdated at the time of the
+/// import, which compares again.
 ///
 /// # Errors
-/// `Invalid` for a name or digest that is none, or too many of them.
+/// `Invalid` if a name or digest is invalid, or if there are too many skills.
 pub async fn check_import(ctx: &Ctx, input: &CheckImport) -> Result<CheckedImport> {
     ctx.principal.require(Scope::SkillsRead)?;
     if input.skills.is_empty() || input.skills.len() > MOST_CHECKED {

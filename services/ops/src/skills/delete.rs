@@ -1,51 +1,53 @@
-//! Delete: gone from everything an agent can reach, at once; what absorbed it answers to its name.
+//! Deletes skills. Agents cannot see a deleted skill. Another skill can take over its name as its successor.
 
 use chrono::TimeDelta;
 use knowhow_domain::{ArchiveId, Error, Result, Scope, SkillId, new_id};
+use knowhow_store::WriteTx;
+use knowhow_store::learning::examples;
+use knowhow_store::skills::history;
 use knowhow_store::skills::{self, Archived, Locked, SkillState};
-use knowhow_store::{WriteTx, examples, history};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::change::{Changed, Proposal, SkillChange, SkillVerb, Successor, Target, change_skill, existing};
-use super::kept::ShowsSkill;
 use crate::Ctx;
-use crate::examples::SAME_UP_TO;
-use crate::lookup::{self, Reach};
+use crate::change::stored_answers::ShowsSkill;
+use crate::change::{ChangeResult, ProposedChange, SkillChange, SkillVerb, Successor, Target, change_skill, existing};
+use crate::context::lookup::{self, NameMatching};
+use crate::learning::examples::SAME_UP_TO;
 
-/// Most other names that a skill answers to.
+/// Maximum number of names that one skill can take over.
 pub const NAMES: i64 = 1_000;
 
-/// Options of a delete.
+/// Options of a deletion.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
 pub struct DeleteSkill {
-    /// The skill, by name or id: of the path, not of the body.
+    /// The skill, by name or id; taken from the path, not from the body.
     #[serde(skip)]
     pub skill: String,
-    /// The skill that replaces it: from now on it answers to this one's name too.
+    /// The skill that replaces the deleted one. From now on it is also loaded under the deleted skill's name.
     #[schema(max_length = 200)]
     pub absorbed_into: Option<String>,
-    /// The version that is current, where it matters.
+    /// The version that must be current. Omit it to delete any version.
     #[schema(minimum = 1)]
     pub expected_version: Option<i32>,
 }
 
-/// The result of a delete.
+/// The result of a deletion.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Deleted {
-    /// The full name that was deleted.
+    /// The full name of the deleted skill.
     pub name: String,
-    /// That of the skill that answers to it now.
+    /// The full name of the skill that took over the deleted skill's name.
     pub absorbed_into: Option<String>,
 }
 
-/// Deletes a skill.
+/// Deletes a skill. It is moved to the archive.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist; `Quota` where
-/// that answers to as many names as can be.
+/// `NotFound`; `Conflict` `pinned` if the skill is pinned; `Invalid` if `absorbed_into` does not exist or is the
+/// skill itself; `Quota` if the successor has the maximum number of names.
 pub async fn delete_skill(ctx: &Ctx, input: &DeleteSkill) -> Result<Deleted> {
     ctx.principal.require(Scope::SkillsWrite)?;
     change_skill(ctx, input).await
@@ -55,10 +57,10 @@ impl ShowsSkill for Deleted {}
 
 impl SkillChange for DeleteSkill {
     fn target(&self) -> Target<'_> {
-        Target::Called(&self.skill, Reach::Exact)
+        Target::Called(&self.skill, NameMatching::Exact)
     }
 
-    async fn propose(&self, _: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, _: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         let skill = &existing(current, self.expected_version)?.skill;
         if skill.pinned {
             let detail = format!("'{}' is pinned; unpin it first", skill.name);
@@ -68,7 +70,7 @@ impl SkillChange for DeleteSkill {
             Some(name) => Some(find_successor(tx, name, skill.id).await?),
             None => None,
         };
-        Ok(Proposal::Delete(successor))
+        Ok(ProposedChange::Delete(successor))
     }
 }
 
@@ -80,14 +82,14 @@ impl SkillVerb for DeleteSkill {
         ("delete", &self.skill, self)
     }
 
-    fn answer(&self, changed: Changed) -> Deleted {
+    fn answer(&self, changed: ChangeResult) -> Deleted {
         Deleted { name: changed.skill.name, absorbed_into: changed.successor }
     }
 }
 
-/// The skill that is to answer to the name of `absorbed`.
+/// Finds the skill that takes over the name of `absorbed`.
 async fn find_successor(tx: &mut WriteTx, name: &str, absorbed: SkillId) -> Result<Successor> {
-    let (id, name) = match lookup::find_in(tx, name, Reach::Successor, skills::find).await {
+    let (id, name) = match lookup::find_in(tx, name, NameMatching::Successor, skills::find).await {
         Ok((id, name, _)) => (id, name),
         Err(error @ (Error::NotFound { .. } | Error::AmbiguousName { .. })) => {
             return Err(Error::invalid("/absorbed_into", error.to_string()));
@@ -98,23 +100,23 @@ async fn find_successor(tx: &mut WriteTx, name: &str, absorbed: SkillId) -> Resu
         return Err(Error::invalid("/absorbed_into", "a skill cannot be absorbed into itself"));
     }
     if skills::count_names(tx, &[id, absorbed]).await? >= NAMES {
-        let detail = format!("the skill answers to {NAMES} other names, the limit; delete without absorbed_into");
+        let detail = format!("the skill has {NAMES} other names, the limit; delete without absorbed_into");
         return Err(Error::Quota(detail));
     }
     Ok(Successor { id, name })
 }
 
-/// A locked skill that goes.
-pub(crate) struct Going<'a> {
+/// A locked skill to delete, with its successor.
+pub(crate) struct SkillToDelete<'a> {
     pub(crate) skill: &'a SkillState,
     pub(crate) successor: Option<&'a Successor>,
-    /// Whether it must be reviewed where a tainted session asks for it.
+    /// Whether the deletion needs a review if the session is tainted.
     pub(crate) is_reviewed: bool,
 }
 
-/// Puts a skill away, with what it has learned for its successor. Returns its entry in the archive.
-pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Result<ArchiveId> {
-    let Going { skill, successor, is_reviewed } = going;
+/// Moves a skill to the archive, and its examples to the successor. Returns the id of the entry in the archive.
+pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, deletion: SkillToDelete<'_>) -> Result<ArchiveId> {
+    let SkillToDelete { skill, successor, is_reviewed } = deletion;
     if let Some(successor) = successor {
         examples::hand_over(tx, skill.id, successor.id, SAME_UP_TO);
     }
@@ -126,7 +128,7 @@ pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Re
     let id = ArchiveId(new_id());
     let stored = skills::archive(tx, &Archived { id, skill, successor, named: &named, is_reviewed, now, purge_at })?;
     if settings.archive_days == 0 {
-        // What one step leaves of a long history, clearing up takes.
+        // Deletes the first part of a long history. The cleanup job deletes the rest.
         history::clear_deleted(tx, now).await?;
     }
     let most = settings.most_stored_bytes();

@@ -1,14 +1,15 @@
-//! Digests: which skills the user has, in which version, and what is in them, without their texts.
+//! Lists a user's skills with versions and digests, without texts.
 
-use knowhow_domain::{Result, Scope, SkillId, Source, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Result, Scope, SkillId, Source};
 use knowhow_store::skills::{self, DigestRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
-use crate::page::{self, Page, limit_of, window};
+use crate::context::page::{self, Page, limit_of, window};
 
-/// Most lines of a page, and as many as there are unless another number is asked for.
+/// Maximum number of items on a page, which is also the default.
 const MOST: u32 = 2_000;
 
 /// Selects the skills to list.
@@ -16,13 +17,13 @@ const MOST: u32 = 2_000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListDigests {
-    /// First written by them alone.
+    /// Only skills of this source.
     #[param(inline)]
     pub source: Option<Source>,
-    /// Largest number of items to return; by default 2,000.
+    /// Maximum number of items to return; by default 2,000.
     #[param(minimum = 1, maximum = 2000)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(max_length = 2048)]
     pub cursor: Option<String>,
 }
@@ -33,40 +34,40 @@ pub struct DigestPage {
     /// The tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,
-    /// Whose skills they are, by external id.
+    /// The owner of the skills, by external id.
     #[schema(example = "alice")]
     pub user: String,
-    /// At most `limit` of them, by name.
+    /// At most `limit` skills, sorted by name.
     pub items: Vec<ListedDigest>,
-    /// Give it as `cursor` for the next page; null where this is the last.
+    /// Pass it as `cursor` for the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
 /// A skill without its text.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ListedDigest {
-    /// Accepted wherever a name is.
+    /// The skill's id, accepted wherever a name is.
     #[schema(value_type = uuid::Uuid)]
     pub id: SkillId,
     /// The skill's full name.
     #[schema(example = "plan-meeting")]
     pub name: String,
-    /// The version that is current.
+    /// The current version.
     #[schema(minimum = 1)]
     pub version: i32,
     /// SHA-256 over SKILL.md and resources, hex.
     pub digest: String,
-    /// Who first wrote it.
+    /// Source of the first version.
     #[schema(example = "sync")]
     pub source: String,
-    /// Whether text of it came from a tainted session, and no person has approved it.
+    /// Whether the skill's text comes from a tainted session and no reviewer has approved it.
     pub tainted: bool,
 }
 
-/// Lists the user's skills by name, without their texts.
+/// Lists the user's skills with versions and digests, sorted by name.
 ///
 /// # Errors
-/// `Malformed` for a limit or cursor that cannot be.
+/// `Malformed` if the limit or cursor is invalid.
 pub async fn list_digests(ctx: &Ctx, query: &ListDigests) -> Result<DigestPage> {
     ctx.principal.require(Scope::SkillsRead)?;
     let limit = limit_of(query.limit.unwrap_or(MOST), MOST)?;
@@ -81,6 +82,6 @@ pub async fn list_digests(ctx: &Ctx, query: &ListDigests) -> Result<DigestPage> 
 impl ListedDigest {
     fn of(row: DigestRow) -> Self {
         let DigestRow { id, name, version, digest, source, tainted } = row;
-        Self { id, name, version, digest: manifest::hex(&digest), source, tainted }
+        Self { id, name, version, digest: manifest::hex(&digest), source: source.as_str().to_owned(), tainted }
     }
 }

@@ -1,33 +1,33 @@
-//! Export: every skill of the user as folders in one archive, byte for byte, or in the strict form. It is packed while the
-//! client takes it, so a process holds a piece of each export and no more.
+//! Exports all skills of a user as folders of one archive, byte for byte or in the strict form. The archive is packed
+//! while the client downloads it, so that the process has only one piece of each export in memory.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use knowhow_domain::{Error, Limits, Result, Scope};
-use knowhow_store::replica::Reading;
+use knowhow_store::deployment::replica::ReadSource;
 use knowhow_store::{Database, Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
-use super::export_plan::{PIECE_BYTES, Planned, make_strict, pieces, plan, read, total};
+use super::export_plan::{PIECE_BYTES, PlannedFile, make_strict, pieces, plan, read, total};
 use crate::Ctx;
-use crate::archive::{PackedFile, Packer};
-use crate::dear::{self, Line, Turn};
+use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::skills::archive::{PackedFile, Packer};
 
-/// A client that takes nothing of its archive for so long is left.
+/// Maximum time without a read by the client. After it, the download is aborted.
 const LONGEST_STALL: Duration = Duration::from_secs(20);
-/// Bytes that are sent at a time.
+/// Size in bytes of each sent chunk.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Large exports at work; each holds a piece, plain and packed, and a chunk on its way: 3 MiB at most.
+/// Maximum number of large exports at once. Each uses at most 3 MiB: one piece, both plain and packed, and one chunk.
 const LARGE_AT_ONCE: usize = 6;
-/// Small ones are packed at once, and wait for no large one.
+/// Maximum number of small exports at once. They have a separate queue, so that they do not wait for large exports.
 const SMALL_AT_ONCE: usize = 4;
 
-static LARGE: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", LARGE_AT_ONCE));
-static SMALL: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", SMALL_AT_ONCE));
+static LARGE: LazyLock<AdmissionQueue> = LazyLock::new(|| AdmissionQueue::new("exports of this tenant", LARGE_AT_ONCE));
+static SMALL: LazyLock<AdmissionQueue> = LazyLock::new(|| AdmissionQueue::new("exports of this tenant", SMALL_AT_ONCE));
 
 /// The format of an archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -49,39 +49,39 @@ pub struct ExportQuery {
     /// `zip` (the default) or `tar.gz`.
     #[param(inline)]
     pub format: Option<Format>,
-    /// Passes the validator of agentskills.io: unknown top-level keys are moved under `metadata`.
+    /// Write files that pass the validator of agentskills.io: unknown top-level keys are moved under `metadata`.
     pub strict: Option<bool>,
-    /// Adds `knowhow-examples.jsonl`, the messages after which skills were used. They are the user's own words, so an archive
-    /// that is to be shared does without.
+    /// Add `knowhow-examples.jsonl`, the messages after which skills were used. These are the user's own words, so
+    /// omit them from an archive that will be shared.
     pub examples: Option<bool>,
 }
 
-/// An archive and what it is.
+/// An archive and its headers.
 pub struct Exported {
-    /// The bytes; the same skills give the same bytes.
+    /// The bytes of the archive. The same skills give the same bytes.
     pub content: Content,
-    /// For `Content-Type`.
+    /// Value of `Content-Type`.
     pub media_type: &'static str,
-    /// For `Content-Disposition`.
+    /// Value of `Content-Disposition`.
     pub file_name: &'static str,
 }
 
-/// The bytes of an archive.
+/// The content of an archive.
 pub enum Content {
     /// All bytes of the archive.
     Whole(Vec<u8>),
-    /// Those that are packed so far; the others follow. An error, of which nobody can be told any more, ends them early.
+    /// Packed chunks, as they are produced. An error ends the stream, because the response has already begun.
     Stream(Receiver<Result<Vec<u8>>>),
 }
 
 /// Exports all skills of the user.
 ///
 /// # Errors
-/// `Unavailable`; `RateLimited` where too many wait.
+/// `Unavailable` if the database does not answer; `RateLimited` if too many exports are queued.
 pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     ctx.principal.require(Scope::SkillsRead)?;
     let strict = query.strict.unwrap_or_default();
-    let mut reading = Reading::of_export(&ctx.app.db, ctx.app.replica.as_ref()).await;
+    let mut reading = ReadSource::of_export(&ctx.app.db, ctx.app.replica.as_ref()).await;
     let mut files = reading.ask(async |db| plan(ctx, &db, query).await, |_| true).await?;
     let (packer, media_type, file_name) = match query.format.unwrap_or_default() {
         Format::Zip => (Packer::zip(), "application/zip", "skills.zip"),
@@ -91,7 +91,7 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     let turn = if is_small {
         SMALL.turn(&ctx.principal).await?
     } else {
-        // Drops the plan, which is large too, while the request waits for its turn.
+        // The plan is large, so it is dropped while the request waits.
         drop(files);
         let turn = LARGE.turn(&ctx.principal).await?;
         files = reading.ask(async |db| plan(ctx, &db, query).await, |_| true).await?;
@@ -99,7 +99,7 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     };
     let mut export = Export { ctx: ctx.clone(), reading, packer: Some(packer), strict, _turn: turn };
     let mut pieces = pieces(files).into_iter();
-    // What fails here is told; later the answer has begun.
+    // An error in the first piece can still be returned to the client. After it, the response has begun.
     let first = match pieces.next() {
         Some(piece) => export.pack(piece).await?,
         None => Vec::new(),
@@ -119,26 +119,26 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     Ok(Exported { content, media_type, file_name })
 }
 
-async fn read_piece(db: &Database, principal: &Principal, piece: &[Planned]) -> Result<Vec<PackedFile>> {
+async fn read_piece(db: &Database, principal: &Principal, piece: &[PlannedFile]) -> Result<Vec<PackedFile>> {
     let mut tx = TenantTx::begin(db, principal, "skills.export").await?;
     let entries = read(&mut tx, piece).await?;
     tx.commit().await?;
     Ok(entries)
 }
 
-/// An export at work.
+/// A running export.
 struct Export {
     ctx: Ctx,
-    reading: Reading,
-    /// Away while it packs.
+    reading: ReadSource,
+    /// The packer; `None` while a blocking thread uses it.
     packer: Option<Packer>,
     strict: bool,
     _turn: Turn,
 }
 
 impl Export {
-    /// Reads and packs a piece.
-    async fn pack(&mut self, piece: Vec<Planned>) -> Result<Vec<u8>> {
+    /// Reads the files of a piece, and packs them.
+    async fn pack(&mut self, piece: Vec<PlannedFile>) -> Result<Vec<u8>> {
         let principal = &self.ctx.principal;
         let mut entries = self.reading.ask(async |db| read_piece(&db, principal, &piece).await, |_| true).await?;
         let (limits, strict) = (self.ctx.app.limits.clone(), self.strict);
@@ -150,21 +150,21 @@ impl Export {
             let bytes = packer.add(&entries)?;
             Ok((packer, bytes))
         };
-        let (packer, bytes) = dear::compute(pack).await?;
+        let (packer, bytes) = admission::compute(pack).await?;
         self.packer = Some(packer);
         Ok(bytes)
     }
 
     async fn finish(&mut self) -> Result<Vec<u8>> {
         let packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
-        dear::compute(move || packer.finish()).await
+        admission::compute(move || packer.finish()).await
     }
 
-    /// Sends everything, as fast as the client takes it.
+    /// Packs and sends all pieces, at the speed of the client.
     async fn send(
         mut self,
         first: Vec<u8>,
-        pieces: impl Iterator<Item = Vec<Planned>>,
+        pieces: impl Iterator<Item = Vec<PlannedFile>>,
         client: &Sender<Result<Vec<u8>>>,
     ) {
         let mut bytes = Ok(first);
@@ -174,8 +174,8 @@ impl Export {
                 Ok(packed) if !send_all(&packed, client).await => return,
                 Ok(_) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "an export broke off");
-                    // The client that reads it learns that the archive is not whole.
+                    tracing::warn!(%error, "an export failed");
+                    // The error ends the response, so that the client detects the incomplete archive.
                     let _ = timeout(LONGEST_STALL, client.send(Err(error))).await;
                     return;
                 }
@@ -189,14 +189,14 @@ impl Export {
     }
 }
 
-/// Sends bytes in chunks; `false` where the client is gone, or takes nothing any more.
+/// Sends bytes in chunks. Returns `false` if the client has disconnected or stopped reading.
 pub(crate) async fn send_all(bytes: &[u8], client: &Sender<Result<Vec<u8>>>) -> bool {
     for chunk in bytes.chunks(CHUNK_BYTES) {
         match timeout(LONGEST_STALL, client.send(Ok(chunk.to_vec()))).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return false,
             Err(_) => {
-                tracing::info!("an export was left: its client takes nothing");
+                tracing::info!("an export was aborted, as its client stopped reading");
                 return false;
             }
         }

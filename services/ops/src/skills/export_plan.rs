@@ -1,68 +1,72 @@
-//! What an export holds, planned before anything is packed: every file's path, and where its bytes are.
+//! Plans an export before packing begins: the path of every file, and the source of its bytes.
 
 use std::collections::{BTreeSet, HashMap};
 
-use knowhow_domain::resource::FOLDERS;
-use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName, manifest};
-use knowhow_store::{Database, TenantTx, examples, skills};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::skills::resource::FOLDERS;
+use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName};
+use knowhow_store::learning::examples;
+use knowhow_store::{Database, TenantTx, skills};
 
 use super::export::ExportQuery;
 use crate::Ctx;
-use crate::archive::{PackedFile, Provenance};
-use crate::examples::write_lines;
+use crate::learning::examples::write_lines;
+use crate::skills::archive::{PackedFile, Provenance};
 
-/// Skills planned at a time.
+/// Number of skills that are planned at a time.
 const BATCH: i64 = 200;
-/// Files are read and packed in pieces of at most so many bytes, or of one file.
+/// Maximum bytes of a piece, unless it consists of a single larger file.
 pub(super) const PIECE_BYTES: u64 = 512 * 1024;
-/// Most files of a piece: each costs something, however small.
+/// Maximum number of files in a piece. Even an empty file takes memory and time.
 const PIECE_FILES: usize = 500;
 
-/// A file of the archive.
-pub(crate) struct Planned {
+/// A file that the archive will contain.
+pub(crate) struct PlannedFile {
     path: String,
     size: u64,
-    source: Source,
+    executable: bool,
+    source: ExportSource,
 }
 
-impl Planned {
+impl PlannedFile {
     fn made(file: PackedFile) -> Self {
-        Self { path: file.path, size: file.bytes.len() as u64, source: Source::Made(file.bytes) }
+        let PackedFile { path, bytes, executable } = file;
+        Self { path, size: bytes.len() as u64, executable, source: ExportSource::Made(bytes) }
     }
 }
 
-enum Source {
-    /// A stored file of the user's, by its digest, hex.
+enum ExportSource {
+    /// A stored file, by its digest (hex).
     Stored(String),
-    /// The SKILL.md of a starter, by its id and its digest.
+    /// The SKILL.md of a starter, by its id and digest.
     Starter(i32, String),
-    /// Made for this export.
+    /// A file generated for this export.
     Made(Vec<u8>),
 }
 
-/// Where the skills of a plan go, and in which form.
-pub(crate) struct Layout<'a> {
-    /// The strict form, by these limits; `None` for the bytes as they are.
+/// The form of exported skills, and their folders in the archive.
+pub(crate) struct ExportLayout<'a> {
+    /// Limits for the strict form; `None` to export the bytes unchanged.
     pub(crate) strict: Option<&'a Limits>,
-    /// Where a skill's folder is put.
+    /// Maps a skill's folder to its folder in the archive.
     pub(crate) place: fn(String) -> String,
 }
 
-/// All files, sorted by path; in the strict form where that is wanted. Read by these connections.
-pub(super) async fn plan(ctx: &Ctx, db: &Database, query: &ExportQuery) -> Result<Vec<Planned>> {
+/// Returns all files of an export, sorted by path. They are read over the connections of `db`.
+pub(super) async fn plan(ctx: &Ctx, db: &Database, query: &ExportQuery) -> Result<Vec<PlannedFile>> {
     let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
-    let layout = Layout { strict: strict.then_some(&*ctx.app.limits), place: |folder| folder };
+    let layout = ExportLayout { strict: strict.then_some(&*ctx.app.limits), place: |folder| folder };
     let mut tx = TenantTx::begin(db, &ctx.principal, "skills.export").await?;
     let mut files = plan_skills(&mut tx, &layout).await?;
     let lines = if with_examples { write_lines(examples::list_for_export(&mut tx).await?)? } else { None };
     tx.commit().await?;
-    files.extend(lines.map(Planned::made));
+    files.extend(lines.map(PlannedFile::made));
     files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }
 
-/// The files of all skills of the transaction's user, and what says which of them are tainted.
-pub(crate) async fn plan_skills(tx: &mut TenantTx, layout: &Layout<'_>) -> Result<Vec<Planned>> {
+/// Returns the files of all skills of the user, and the provenance file if any skill is tainted.
+pub(crate) async fn plan_skills(tx: &mut TenantTx, layout: &ExportLayout<'_>) -> Result<Vec<PlannedFile>> {
     let (mut files, mut provenance) = (Vec::new(), Provenance::default());
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
     loop {
@@ -75,7 +79,8 @@ pub(crate) async fn plan_skills(tx: &mut TenantTx, layout: &Layout<'_>) -> Resul
             placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
             for resource in skill.resources {
                 let path = format!("{folder}/{}", resource.path);
-                files.push(Planned { path, size: resource.size, source: Source::Stored(resource.digest) });
+                let (size, executable) = (resource.size, resource.executable);
+                files.push(PlannedFile { path, size, executable, source: ExportSource::Stored(resource.digest) });
             }
             let path = format!("{folder}/SKILL.md");
             if let Some(tainted_by) = skill.tainted_by {
@@ -86,33 +91,33 @@ pub(crate) async fn plan_skills(tx: &mut TenantTx, layout: &Layout<'_>) -> Resul
                 provenance.add(&path, in_archive, tainted_by);
             }
             let source = match skill.starter {
-                Some(starter) => Source::Starter(starter, skill.document),
-                None => Source::Stored(skill.document),
+                Some(starter) => ExportSource::Starter(starter, skill.document),
+                None => ExportSource::Stored(skill.document),
             };
-            files.push(Planned { path, size: skill.document_bytes, source });
+            files.push(PlannedFile { path, size: skill.document_bytes, executable: false, source });
         }
     }
-    files.extend(provenance.write()?.map(Planned::made));
+    files.extend(provenance.write()?.map(PlannedFile::made));
     Ok(files)
 }
 
-/// The digest (hex) that a stored SKILL.md has in the strict form.
+/// Returns the digest (hex) of a stored SKILL.md after conversion to the strict form.
 async fn strict_digest(limits: &Limits, tx: &mut TenantTx, path: &str, document: &str) -> Result<String> {
     let read = skills::read_for_export(tx, &[document.to_owned()], &[]).await?;
     let bytes = read.into_iter().next().map(|(_, bytes)| bytes).ok_or_else(|| Error::internal("a file is missing"))?;
-    let mut entry = PackedFile { path: path.to_owned(), bytes };
+    let mut entry = PackedFile::plain(path, bytes);
     make_strict(limits, &mut entry)?;
     Ok(manifest::hex(&manifest::digest(&entry.bytes)))
 }
 
-/// How many bytes the files have in all.
-pub(super) fn total(files: &[Planned]) -> u64 {
+/// Returns the total bytes of the files.
+pub(super) fn total(files: &[PlannedFile]) -> u64 {
     files.iter().map(|file| file.size).sum()
 }
 
-/// The files in pieces. They depend on the files alone, so that the same files give the same archive.
-pub(crate) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
-    let mut pieces: Vec<Vec<Planned>> = Vec::new();
+/// Splits files into pieces. The split depends only on the files, so that the same files give the same archive.
+pub(crate) fn pieces(files: Vec<PlannedFile>) -> Vec<Vec<PlannedFile>> {
+    let mut pieces: Vec<Vec<PlannedFile>> = Vec::new();
     let mut size = 0;
     for file in files {
         size += file.size;
@@ -130,32 +135,34 @@ pub(crate) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
 /// Reads the files of a piece.
 ///
 /// # Errors
-/// `Unavailable`; `Internal` where a file is no longer there.
-pub(crate) async fn read(tx: &mut TenantTx, piece: &[Planned]) -> Result<Vec<PackedFile>> {
+/// `Unavailable` if the database does not answer; `Internal` if a file was deleted after it was planned.
+pub(crate) async fn read(tx: &mut TenantTx, piece: &[PlannedFile]) -> Result<Vec<PackedFile>> {
     let (mut digests, mut starters) = (Vec::new(), Vec::new());
     for file in piece {
         match &file.source {
-            Source::Stored(digest) => digests.push(digest.clone()),
-            Source::Starter(starter, _) => starters.push(*starter),
-            Source::Made(_) => {}
+            ExportSource::Stored(digest) => digests.push(digest.clone()),
+            ExportSource::Starter(starter, _) => starters.push(*starter),
+            ExportSource::Made(_) => {}
         }
     }
     let read = skills::read_for_export(tx, &digests, &starters).await?;
     let bytes: HashMap<String, Vec<u8>> = read.into_iter().collect();
-    let entry = |file: &Planned| {
+    let entry = |file: &PlannedFile| {
         let bytes = match &file.source {
-            Source::Stored(digest) | Source::Starter(_, digest) => bytes.get(digest).cloned(),
-            Source::Made(bytes) => Some(bytes.clone()),
+            ExportSource::Stored(digest) | ExportSource::Starter(_, digest) => bytes.get(digest).cloned(),
+            ExportSource::Made(bytes) => Some(bytes.clone()),
         };
         let bytes = bytes.ok_or_else(|| Error::internal("a file of an export was deleted meanwhile"))?;
-        Ok(PackedFile { path: file.path.clone(), bytes })
+        Ok(PackedFile { path: file.path.clone(), bytes, executable: file.executable })
     };
     piece.iter().map(entry).collect()
 }
 
-/// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has
-/// such a segment is put below one; and apart from the rest, where a skill above has files in the very folder, or would
-/// take it for one of its own files. `placed` has the names before it, and their files' paths below these.
+/// Returns the folder of a skill in the archive, which is usually the skill's name.
+///
+/// An import uses the path after the first folder named `skills`. If the name contains such a segment, the skill is
+/// placed below another folder `skills`. If the folder would collide with files of a skill in `placed`, the skill is
+/// placed below `apart/skills`. `placed` has the names and file paths of all skills that come earlier.
 pub fn folder_of(name: &str, placed: &BTreeSet<String>) -> String {
     let below = format!("{name}/");
     let among_files = placed.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below));
@@ -165,7 +172,7 @@ pub fn folder_of(name: &str, placed: &BTreeSet<String>) -> String {
     if name.split('/').any(|segment| segment == "skills") { format!("skills/{name}") } else { name.to_owned() }
 }
 
-/// Whether the folder would be the `references` or the like of a skill that was placed.
+/// Returns whether the skill's folder would be in a resource folder, such as `references`, of a skill in `placed`.
 fn is_enclosed(name: &str, placed: &BTreeSet<String>) -> bool {
     name.match_indices('/').any(|(end, _)| {
         let next = name[end + 1..].split('/').next().unwrap_or_default();
@@ -173,7 +180,7 @@ fn is_enclosed(name: &str, placed: &BTreeSet<String>) -> bool {
     })
 }
 
-/// A SKILL.md in the strict form, under the name that its folder has. Other files stay as they are.
+/// Converts a SKILL.md to the strict form, with the name of its folder. Other files stay unchanged.
 pub(super) fn make_strict(limits: &Limits, entry: &mut PackedFile) -> Result<()> {
     let Some(folder) = entry.path.strip_suffix("/SKILL.md") else { return Ok(()) };
     let last = folder.rsplit_once('/').map_or(folder, |(_, last)| last);

@@ -1,4 +1,4 @@
-//! Discovery fields alone: the frontmatter is edited where they stand, the body stays as it is.
+//! Edits the discovery fields in a skill's frontmatter. The body stays unchanged.
 
 use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument, with_skill_fields};
 use knowhow_store::WriteTx;
@@ -7,26 +7,26 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
-use super::draft::Draft;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::lookup::Reach;
+use crate::change::write::Draft;
+use crate::change::{ChangeResult, ProposedChange, SkillChange, SkillVerb, Target, change_skill, existing};
+use crate::context::lookup::NameMatching;
 
 macro_rules! put_fields {
     (
         single { $($(#[doc = $doc:literal])* $(#[schema $schema:tt])? $single:ident: $type:ident,)* }
         lists { $($(#[doc = $list_doc:literal])* $(#[schema $list_schema:tt])? $list:ident,)* }
     ) => {
-        /// Fields to change. What is absent stays; null removes what is optional.
+        /// Fields to change. Absent fields stay unchanged; null removes an optional field.
         #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
         #[serde(deny_unknown_fields)]
         #[schema(example = json!({}))]
         pub struct PutFields {
-            /// The skill, by name or id: of the path, not of the body.
+            /// The skill, by name or id; taken from the path, not from the body.
             #[serde(skip)]
             pub skill: String,
-            /// What it does and when to use it.
+            /// The skill's purpose and when to use it.
             #[schema(min_length = 1, max_length = 1024)]
             pub description: Option<String>,
             $(
@@ -36,11 +36,12 @@ macro_rules! put_fields {
                 pub $single: Option<Option<$type>>,
             )*
             $($(#[doc = $list_doc])* $(#[schema $list_schema])? pub $list: Option<Vec<String>>,)*
-            /// Merged into the frontmatter's `metadata` key by key; null removes a key.
+            /// Changes to the frontmatter's `metadata`, merged key by key; null removes a key.
             pub metadata: Option<Map<String, Value>>,
-            /// Protects from deletion and background changes. Not part of the text: makes no version.
+            /// Whether to protect the skill from deletion and automatic changes. It is not part of the text, so
+            /// changing it creates no version.
             pub pinned: Option<bool>,
-            /// The version this is based on.
+            /// The version that these fields are based on.
             #[schema(minimum = 1)]
             pub expected_version: Option<i32>,
         }
@@ -59,17 +60,15 @@ macro_rules! put_fields {
 }
 with_skill_fields!(put_fields);
 
-/// Tells null (remove) from absent (keep).
+/// Deserializes an optional field: null as `Some(None)`, which removes it. An absent field stays `None`, which leaves
+/// it unchanged.
 pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     input: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(input).map(Some)
 }
 
-/// Changes discovery fields.
-///
-/// # Errors
-/// `NotFound`, `Invalid`, `VersionConflict`.
+/// Changes the discovery fields of a skill.
 pub async fn put_fields(ctx: &Ctx, input: &PutFields) -> Result<SavedSkill> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let edits = input.edits();
@@ -80,7 +79,7 @@ pub async fn put_fields(ctx: &Ctx, input: &PutFields) -> Result<SavedSkill> {
     change_skill(ctx, &EditFields { input, edits }).await
 }
 
-/// Fields that can be edited.
+/// A validated request to change fields.
 struct EditFields<'a> {
     input: &'a PutFields,
     edits: FieldEdits,
@@ -88,19 +87,19 @@ struct EditFields<'a> {
 
 impl SkillChange for EditFields<'_> {
     fn target(&self) -> Target<'_> {
-        Target::Called(&self.input.skill, Reach::Segment)
+        Target::Called(&self.input.skill, NameMatching::Segment)
     }
 
     fn needs_only_the_skill(&self) -> bool {
         true
     }
 
-    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         let (limits, current) = (&ctx.app.limits, existing(current, self.input.expected_version)?);
         let document = SkillDocument::parse_named(&current.skill.document, limits)?;
         let document = document.with_edits(&self.edits, None, limits)?;
         let draft = Draft::of(ChangeKind::Save, current, document)?;
-        Ok(Proposal::Write(Box::new(Draft { derived: true, pinned: self.input.pinned, ..draft })))
+        Ok(ProposedChange::Write(Box::new(Draft { derived: true, pinned: self.input.pinned, ..draft })))
     }
 }
 
@@ -112,7 +111,7 @@ impl SkillVerb for EditFields<'_> {
         ("fields", &self.input.skill, self.input)
     }
 
-    fn answer(&self, changed: Changed) -> SavedSkill {
+    fn answer(&self, changed: ChangeResult) -> SavedSkill {
         SavedSkill::of(changed)
     }
 }

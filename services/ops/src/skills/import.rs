@@ -1,51 +1,62 @@
-//! Import: SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
+//! Imports SKILL.md files and archives. Each skill is imported independently. An invalid skill is reported and does
+//! not stop the others.
 
 mod read;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
-use knowhow_domain::limits::SEGMENTS;
+use knowhow_domain::kernel::limits::SEGMENTS;
 use knowhow_domain::{ChangeKind, Error, Limits, Result, Scope, SkillName, Source};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub(super) use self::read::Readable;
-use self::read::{How, read};
+use self::read::{ReadOptions, read};
 use super::import_batch::{ImportOne, batches, import_batch};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
-use super::unpack::{Unpacked, Upload, Uploaded, unpack};
-use crate::archive::{self, FoundFolder, Named};
-use crate::examples::{self, ImportedExamples, ReadLines};
-use crate::{Ctx, compute, review};
+use super::unpack::{UnpackedUploads, Upload, Uploaded, unpack};
+use crate::change::{checks, scan};
+use crate::learning::examples::{self, ImportedExamples, ReadLines};
+use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::skills::archive::{self, FoundFolder, ImportName};
+use crate::{Ctx, compute};
 
-/// Skills of one import that one person waits for; with more it is bulk.
+/// Number of skills above which an import counts as bulk work.
 const FEW: usize = 16;
+/// Number of bytes above which an import waits for a slot, because its files are in memory several times.
+const SMALL_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum number of larger imports at once.
+const LARGE_AT_ONCE: usize = 2;
 
-/// What to import, and how.
+static LARGE_IMPORT_QUEUE: LazyLock<AdmissionQueue> =
+    LazyLock::new(|| AdmissionQueue::new("large imports of this tenant", LARGE_AT_ONCE));
+
+/// Input of an import.
 pub struct ImportSkills {
     /// SKILL.md files and archives of them.
     pub uploads: Vec<Upload>,
-    /// Whether what can be mended is mended.
+    /// Whether to repair invalid frontmatter if possible.
     pub fix: bool,
-    /// Who brings them.
+    /// The kind of import.
     pub source: ImportSource,
-    /// The versions that they are based on, by name, where that matters; 0 for a skill that must not exist yet.
+    /// The versions that must be current, by name of the skill; 0 if the skill must not exist yet.
     pub expected: HashMap<String, i32>,
 }
 
-/// Who brings the skills of an import.
+/// The kind of import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ImportSource {
-    /// Somebody who moves them in.
+    /// An import that is done once.
     #[default]
     Import,
-    /// A folder that is kept the same. It changes no skill of another source.
+    /// A sync of a folder. It changes only skills that a sync created.
     Sync,
 }
 
 impl ImportSource {
-    /// The source of a new skill.
+    /// Returns the source that is stored with a new skill.
     pub(super) fn source(self) -> Source {
         match self {
             Self::Import => Source::Import,
@@ -53,8 +64,8 @@ impl ImportSource {
         }
     }
 
-    /// Returns the name of a new skill, and the reserved one that it takes the place of. The folder of a sync keeps its name, so a
-    /// reserved one is refused later.
+    /// Returns a new skill's name, and the reserved name that it replaces. A sync keeps a reserved name, which is
+    /// rejected later, because a sync must use the folder's name.
     fn unreserved(self, name: SkillName) -> Result<(SkillName, Option<SkillName>)> {
         match self {
             Self::Import if name.is_reserved() => Ok((name.unreserved()?, Some(name))),
@@ -62,7 +73,7 @@ impl ImportSource {
         }
     }
 
-    /// What its versions are.
+    /// Returns the change kind that is stored with new versions.
     fn change(self) -> ChangeKind {
         match self {
             Self::Import => ChangeKind::Import,
@@ -71,37 +82,38 @@ impl ImportSource {
     }
 }
 
-/// Imports everything in `uploads`.
+/// Imports all skills and examples of the uploads.
 ///
 /// # Errors
-/// `Invalid` or `TooLarge` for an archive that is not to be opened; `Unavailable`. What was imported before stays, and
-/// the same import again leaves it unchanged.
+/// `Invalid` or `TooLarge` if an archive cannot be opened; `Unavailable`. Skills that were imported before the error
+/// stay. A repeated import leaves them unchanged.
 pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportReport> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let ImportSkills { uploads, fix, source, expected } = input;
+    let (unpacked, turn) = unpack_in_turn(ctx, uploads).await?;
     let limits = ctx.app.limits.clone();
-    let is_reviewed = review::is_reviewed(ctx);
-    let (skills, rest, examples) = compute(move || {
-        let Unpacked { skills, strays, left_out, examples, provenance } = unpack(uploads)?;
+    let is_reviewed = checks::is_reviewed(ctx);
+    let read = move || {
+        let UnpackedUploads { skills, strays, left_out, examples, provenance } = unpacked;
         let examples: Vec<_> = examples.iter().map(examples::read_lines).collect();
-        let mut skills = name_and_read(&limits, skills, How { fix, provenance: &provenance });
+        let mut skills = name_and_read(&limits, skills, ReadOptions { fix, provenance: &provenance });
         if is_reviewed {
             scan_all(&mut skills);
         }
         Ok((skills, (strays, left_out), examples))
-    })
-    .await?;
+    };
+    let (skills, rest, examples) = if turn.is_some() { admission::compute(read).await? } else { compute(read).await? };
     let is_bulk = skills.len() > FEW;
     let mut items: Vec<Option<Imported>> = Vec::with_capacity(skills.len());
     let mut taken: Vec<ImportOne> = Vec::new();
     let mut names = HashSet::new();
     for (at, (path, skill)) in skills.into_iter().enumerate() {
         items.push(match skill {
-            Ok(Readied::Taken(name, skill)) => {
+            Ok(ImportDecision::Taken(name, skill)) => {
                 let (name, renamed_from) = source.unreserved(name)?;
                 if names.insert(name.clone()) {
                     let expected = expected.get(name.as_str()).copied();
-                    // Under its new name it must not replace another skill.
+                    // The replacement of a reserved name must not overwrite an existing skill.
                     let expected = expected.or(renamed_from.is_some().then_some(0));
                     taken.push(ImportOne { at, path, name, skill: *skill, source, expected, renamed_from, is_bulk });
                     None
@@ -109,7 +121,7 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
                     Some(refused(path, duplicate(&name))?)
                 }
             }
-            Ok(Readied::SameAs(other)) => {
+            Ok(ImportDecision::SameAs(other)) => {
                 Some(Imported { same_as: Some(other), ..Imported::at(path, ImportOutcome::Duplicate) })
             }
             Err(refusal) => Some(refused(path, refusal)?),
@@ -117,8 +129,8 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
     }
     for batch in batches(&taken) {
         for (one, done) in batch.iter().zip(import_batch(ctx, batch).await?) {
-            let told = done.map(|done| done.report(one));
-            items[one.at] = Some(told.or_else(|refusal| refused(one.path.clone(), refusal))?);
+            let reported = done.map(|done| done.report(one));
+            items[one.at] = Some(reported.or_else(|refusal| refused(one.path.clone(), refusal))?);
         }
     }
     let mut report = ImportReport { strays: rest.0, left_out: rest.1, ..ImportReport::default() };
@@ -127,7 +139,23 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
     Ok(report)
 }
 
-/// They belong to the skills as they are after the import.
+/// Unpacks the uploads. A large import waits for a slot, which the caller keeps until the import is done.
+async fn unpack_in_turn(ctx: &Ctx, uploads: Vec<Upload>) -> Result<(UnpackedUploads, Option<Turn>)> {
+    let bytes: usize = uploads.iter().map(|upload| upload.bytes.len()).sum();
+    if bytes <= SMALL_BYTES {
+        let small = uploads.clone();
+        let limits = archive::Limits { total_bytes: SMALL_BYTES as u64, ..archive::Limits::default() };
+        match compute(move || unpack(small, limits)).await {
+            Err(Error::TooLarge { .. }) => {}
+            unpacked => return Ok((unpacked?, None)),
+        }
+    }
+    let turn = LARGE_IMPORT_QUEUE.turn(&ctx.principal).await?;
+    let unpacked = admission::compute(move || unpack(uploads, archive::Limits::default())).await?;
+    Ok((unpacked, Some(turn)))
+}
+
+/// Imports examples. They are added to the skills in their state after the import.
 async fn import_examples(ctx: &Ctx, files: Vec<ReadLines>) -> Result<ImportedExamples> {
     let mut sum = ImportedExamples::default();
     for (index, file) in files.into_iter().enumerate() {
@@ -137,25 +165,31 @@ async fn import_examples(ctx: &Ctx, files: Vec<ReadLines>) -> Result<ImportedExa
     Ok(sum)
 }
 
-/// Reads all for attacks ahead of the transactions that write them: the user's other writes wait for those.
-fn scan_all(skills: &mut [(String, Result<Readied>)]) {
+/// Scans all skills before the write transactions, because these block the user's other writes.
+fn scan_all(skills: &mut [(String, Result<ImportDecision>)]) {
     for (_, skill) in skills {
-        if let Ok(Readied::Taken(_, skill)) = skill {
-            skill.scan = skill.resources.as_ref().map(|files| review::scan_whole(skill.document.raw(), files));
+        if let Ok(ImportDecision::Taken(name, skill)) = skill {
+            let document = skill.document.raw();
+            skill.scan = skill.resources.as_ref().map(|files| scan::scan_whole(name.as_str(), document, files));
         }
     }
 }
 
-/// What is to be done with a skill that can be read.
-enum Readied {
+/// The decision about a readable skill.
+enum ImportDecision {
     Taken(SkillName, Box<Readable>),
-    /// The same as the one at that path.
+    /// A duplicate of the skill at this path.
     SameAs(String),
 }
 
-/// Reads every skill, and names those that can be read, together.
-fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(String, Result<Readied>)> {
-    let read: Vec<_> = skills.into_iter().map(|skill| (skill.folder.path.clone(), read(limits, skill, how))).collect();
+/// Reads every skill. The names of all readable skills are resolved together.
+fn name_and_read(
+    limits: &Limits,
+    skills: Vec<Uploaded>,
+    options: ReadOptions<'_>,
+) -> Vec<(String, Result<ImportDecision>)> {
+    let read: Vec<_> =
+        skills.into_iter().map(|skill| (skill.folder.path.clone(), read(limits, skill, options))).collect();
     let readable: Vec<(&str, &Readable)> =
         read.iter().filter_map(|(path, skill)| Some((path.as_str(), skill.as_ref().ok()?))).collect();
     let found: Vec<FoundFolder<'_>> = readable
@@ -171,8 +205,8 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(S
     read.into_iter()
         .map(|(path, skill)| {
             let readied = skill.and_then(|skill| match names.next() {
-                Some(Ok(Named::As(name))) => Ok(Readied::Taken(name, Box::new(skill))),
-                Some(Ok(Named::SameAs(index))) => Ok(Readied::SameAs(paths[index].clone())),
+                Some(Ok(ImportName::As(name))) => Ok(ImportDecision::Taken(name, Box::new(skill))),
+                Some(Ok(ImportName::SameAs(index))) => Ok(ImportDecision::SameAs(paths[index].clone())),
                 Some(Err(refusal)) => Err(refusal),
                 None => Err(Error::internal("a name for each skill")),
             });
@@ -182,16 +216,16 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(S
 }
 
 fn duplicate(name: &SkillName) -> Error {
-    let detail = format!("another skill of this import is '{name}' too and differs; rename the folder of one of them");
+    let detail = format!("this import has two different skills named '{name}'; rename the folder of one of them");
     Error::Conflict { code: "duplicate-name", detail }
 }
 
-/// Whether it is no fault of a skill.
+/// Returns whether an error was not caused by the skill itself.
 pub(super) fn stops_import(refusal: &Error) -> bool {
     matches!(refusal, Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch)
 }
 
-/// The item of a refused skill. What is not the skill's fault stops the import.
+/// Returns the report item of a rejected or waiting skill. An error that the skill did not cause stops the import.
 fn refused(path: String, refusal: Error) -> Result<Imported> {
     if stops_import(&refusal) {
         return Err(refusal);

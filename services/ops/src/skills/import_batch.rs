@@ -1,46 +1,52 @@
-//! The skills of an import, many in one transaction: one round trip reads all of them, one writes them.
+//! Imports several skills in one transaction. One round trip reads all of them, and another one writes them.
 
-use knowhow_domain::{Error, ResourceEntry, Result, SkillName, Source, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Error, ResourceEntry, Result, SkillName, Source};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Beside, Locked, SkillKey};
+use knowhow_store::skills::{self, AdditionalReads, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 
-use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, carry_out, change_skill, check_version};
 use super::import::{ImportSource, Readable, stops_import};
 use super::import_report::{ImportOutcome, Imported};
-use super::kept::ShowsSkill;
-use crate::{Ctx, follow_up, review};
+use crate::Ctx;
+use crate::change::hold;
+use crate::change::stored_answers::ShowsSkill;
+use crate::change::{
+    ChangeResult, ProposedChange, SkillChange, SkillVerb, Target, carry_out, change_skill, check_version,
+};
+use crate::skills::follow_up;
 
-/// Most skills of one transaction, so that the user's other writes wait for tens of milliseconds at most.
+/// Maximum number of skills of one transaction. The transaction blocks the user's other writes for at most tens of
+/// milliseconds.
 const SKILLS: usize = 32;
 
-/// Most bytes of one transaction, unless its only skill is larger.
+/// Maximum bytes of one transaction, unless it imports a single larger skill.
 const BYTES: usize = 4 * 1024 * 1024;
 
 /// A skill to import.
 pub(super) struct ImportOne {
-    /// Its place in the report.
+    /// Position of the skill in the report.
     pub(super) at: usize,
     pub(super) path: String,
     pub(super) name: SkillName,
     pub(super) skill: Readable,
     pub(super) source: ImportSource,
-    /// The version that it is based on, where that matters.
+    /// The version that must be current, if the request gives one.
     pub(super) expected: Option<i32>,
-    /// The reserved name that it would have.
+    /// The original name, if it was reserved and has been replaced.
     pub(super) renamed_from: Option<SkillName>,
     pub(super) is_bulk: bool,
 }
 
-/// What became of a skill, as it is kept for its idempotency key.
+/// Outcome of importing one skill. It is stored with the idempotency key.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Done {
+pub(super) struct ImportedSkill {
     name: String,
     outcome: ImportOutcome,
     version: i32,
 }
 
-/// Splits an import into transactions.
+/// Splits an import into batches, one for each transaction.
 pub(super) fn batches(all: &[ImportOne]) -> Vec<&[ImportOne]> {
     let (mut batches, mut from, mut bytes) = (Vec::new(), 0, 0);
     for (at, one) in all.iter().enumerate() {
@@ -57,11 +63,13 @@ pub(super) fn batches(all: &[ImportOne]) -> Vec<&[ImportOne]> {
     batches
 }
 
-/// Imports some skills: what became of each, in their order. A refused one stops no other.
+/// Imports several skills, and returns the result of each in the same order. A rejected skill does not stop the
+/// others.
 ///
 /// # Errors
-/// What is no fault of a skill; then none of these is imported, unless it was before.
-pub(super) async fn import_batch(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Result<Done>>> {
+/// An error that no skill caused. The skills of this batch are then not imported, unless an earlier request imported
+/// them.
+pub(super) async fn import_batch(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Result<ImportedSkill>>> {
     let together = match batch {
         [_] => vec![None],
         _ => match import_together(ctx, batch).await {
@@ -71,38 +79,39 @@ pub(super) async fn import_batch(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<R
         },
     };
     let mut all = Vec::with_capacity(batch.len());
-    for (one, done) in batch.iter().zip(together) {
+    for (one, imported) in batch.iter().zip(together) {
         let ctx = &ctx.part(one.at);
-        all.push(match done {
-            Some(Err(Error::MustBeReviewed(checks))) => Err(review::hold(ctx, one, checks).await),
-            Some(done) => done,
+        all.push(match imported {
+            Some(Err(Error::MustBeReviewed(checks))) => Err(hold::hold(ctx, one, checks).await),
+            Some(imported) => imported,
             None => change_skill(ctx, one).await,
         });
     }
     Ok(all)
 }
 
-/// Imports them in one transaction. `None` stands for a skill of which a repeated request does not know why it was refused.
+/// Imports a batch in one transaction. `None` stands for a skill that was rejected by an earlier request with the
+/// same idempotency key, because errors are not stored.
 ///
 /// # Errors
-/// Why none of them was imported, as where all that is kept of the user is too large after one of them, or one is tainted
-/// and must be reviewed.
-async fn import_together(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Option<Result<Done>>>> {
+/// The reason why the whole batch failed. Examples are a storage limit that one of the skills exceeds, and a tainted
+/// skill that must be reviewed.
+async fn import_together(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Option<Result<ImportedSkill>>>> {
     let ctx = &ctx.part(format!("batch-{}", batch.first().map_or(0, |one| one.at)));
     let asked: Vec<_> = batch.iter().map(SkillVerb::request).collect();
     let (mut refusals, mut say_else) = (Vec::new(), Vec::new());
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.import_batch").await?;
-    let done: Vec<Option<Done>> = ctx
+    let imported: Vec<Option<ImportedSkill>> = ctx
         .once(&mut tx, &asked, async |tx| {
             let keys: Vec<_> = batch.iter().map(|one| SkillKey::Name(one.name.as_str().to_owned())).collect();
-            let locked = skills::lock_all(tx, &keys, &Beside::default()).await?;
+            let locked = skills::lock_all(tx, &keys, &AdditionalReads::default()).await?;
             let mut all = Vec::with_capacity(batch.len());
             for (one, locked) in batch.iter().zip(locked) {
                 let before = tx.statements();
                 all.push(match carry_out(ctx, tx, one, locked).await {
                     Ok(changed) => {
                         say_else.extend(changed.says_else.then_some(changed.skill.id));
-                        Some(Done::of(changed))
+                        Some(ImportedSkill::of(changed))
                     }
                     Err(refusal) if tx.statements() == before && !stops_import(&refusal) => {
                         refusals.push(refusal);
@@ -119,7 +128,7 @@ async fn import_together(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Option<Re
         say_else.into_iter().for_each(|skill| follow_up::embed_at_once(ctx, skill));
     }
     let mut refusals = refusals.into_iter();
-    Ok(done.into_iter().map(|done| done.map(Ok).or_else(|| refusals.next().map(Err))).collect())
+    Ok(imported.into_iter().map(|imported| imported.map(Ok).or_else(|| refusals.next().map(Err))).collect())
 }
 
 impl SkillChange for ImportOne {
@@ -127,15 +136,15 @@ impl SkillChange for ImportOne {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         if self.source == ImportSource::Sync {
             check_synced(current)?;
         }
-        // What is there already, byte for byte, is overwritten by nobody, whatever it was thought to be based on.
+        // An identical skill is not written, so its version is not compared with the expected one.
         if current.is_none_or(|current| current.skill.digest != self.skill.digest()) {
             check_version(self.expected, current)?;
         }
-        Ok(Proposal::Write(Box::new(self.skill.draft(self.source, &self.name, current))))
+        Ok(ProposedChange::Write(Box::new(self.skill.draft(self.source, &self.name, current))))
     }
 
     fn source(&self, _: &Ctx) -> Source {
@@ -149,7 +158,7 @@ impl SkillChange for ImportOne {
 
 impl SkillVerb for ImportOne {
     const NAME: &'static str = "skills.import";
-    type Answer = Done;
+    type Answer = ImportedSkill;
 
     fn request(&self) -> impl Serialize {
         let entries: Vec<&ResourceEntry> = self.skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
@@ -157,19 +166,20 @@ impl SkillVerb for ImportOne {
         (self.source, self.expected, self.name.as_str(), digest, entries)
     }
 
-    fn answer(&self, changed: Changed) -> Done {
-        Done::of(changed)
+    fn answer(&self, changed: ChangeResult) -> ImportedSkill {
+        ImportedSkill::of(changed)
     }
 }
 
-/// A folder has no say over what did not come from one.
+/// Rejects a sync of a skill that was not created by a sync.
 fn check_synced(current: Option<&Locked>) -> Result<()> {
     match current.map(|current| &current.skill) {
-        Some(skill) if skill.source != Source::Sync.as_str() => {
+        Some(skill) if skill.source != Source::Sync => {
             let detail = format!(
-                "the user has a '{}' that no sync has brought (its source is '{}'), and a sync leaves it alone; rename the \
-                 folder, or delete that skill first",
-                skill.name, skill.source
+                "'{}' exists but was not created by a sync (its source is '{}'), so sync does not change it; rename \
+                 the folder, or delete that skill first",
+                skill.name,
+                skill.source.as_str()
             );
             Err(Error::Conflict { code: "not-synced", detail })
         }
@@ -184,10 +194,10 @@ impl ImportOne {
     }
 }
 
-impl ShowsSkill for Done {}
+impl ShowsSkill for ImportedSkill {}
 
-impl Done {
-    fn of(changed: Changed) -> Self {
+impl ImportedSkill {
+    fn of(changed: ChangeResult) -> Self {
         let outcome = match (changed.created, changed.unchanged) {
             (true, _) => ImportOutcome::Created,
             (false, true) => ImportOutcome::Unchanged,

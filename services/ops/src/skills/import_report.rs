@@ -1,77 +1,77 @@
-//! What became of an import, skill by skill.
+//! The report of an import, skill by skill.
 
 use knowhow_domain::{FieldError, SubmissionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::examples::ImportedExamples;
+use crate::learning::examples::ImportedExamples;
 
 /// The report of an import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct ImportReport {
-    /// One for each skill found, in the order of paths.
+    /// An entry for each skill found, in the order of paths.
     pub items: Vec<Imported>,
-    /// Skills that are new.
+    /// Number of new skills.
     pub created: usize,
-    /// Skills with a new version.
+    /// Number of skills with a new version.
     pub updated: usize,
-    /// Skills that were there already, byte for byte.
+    /// Number of skills that the user already had, byte for byte.
     pub unchanged: usize,
-    /// Skills that are the same as another one of this import.
+    /// Number of skills that are equal to another skill of this import.
     pub duplicates: usize,
-    /// Changes that wait for a person.
+    /// Number of changes that need a review.
     #[serde(default)]
     pub waiting: usize,
-    /// Skills that were refused.
+    /// Number of rejected skills.
     pub failed: usize,
-    /// Files that belong to no skill.
+    /// Paths of files that belong to no skill.
     pub strays: Vec<String>,
-    /// Files that were not taken, such as links.
+    /// Files that cannot be imported, e.g. links.
     pub left_out: Vec<LeftOutFile>,
-    /// What became of `knowhow-examples.jsonl`, which an export adds where it is asked to.
+    /// The result for `knowhow-examples.jsonl`, which an export can include.
     #[serde(default)]
     pub examples: ImportedExamples,
 }
 
-/// A file that was not taken.
+/// A file that was not imported.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct LeftOutFile {
-    /// Its path in what was sent.
+    /// Path in the upload.
     #[schema(example = "mcp/email/references/shared.md")]
     pub path: String,
-    /// Why it was not taken.
+    /// Reason why it was not imported.
     pub detail: String,
 }
 
 /// The report of one skill of an import.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Imported {
-    /// Where its SKILL.md was.
+    /// Path of the skill's SKILL.md.
     #[schema(example = "mcp/email/SKILL.md")]
     pub path: String,
-    /// The name it has now.
+    /// The skill's name.
     pub name: Option<String>,
     /// The outcome for this skill.
     pub outcome: ImportOutcome,
-    /// The version that the skill has now.
+    /// The skill's version after the import.
     pub version: Option<i32>,
-    /// Its frontmatter was mended, as `fix=true` asks.
+    /// Whether the skill's frontmatter was repaired, as requested with `fix=true`.
     pub fixed: bool,
     /// The repairs, one sentence each.
     pub fixes: Vec<String>,
-    /// Of one that waits: the submission.
+    /// The submission, if the skill waits for review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<uuid::Uuid>)]
     pub submission: Option<SubmissionId>,
-    /// Of a duplicate: where the one was that was taken.
+    /// For a duplicate: the path of the copy that was imported.
     pub same_as: Option<String>,
-    /// Why it was refused: the problem's slug.
+    /// Slug of the problem, if the skill was rejected.
     pub code: Option<String>,
-    /// Why it was refused, and what to do.
+    /// The reason and the remedy, if the skill was rejected.
     pub detail: Option<String>,
-    /// The findings, one by one.
+    /// The individual findings in the skill's fields.
     pub errors: Vec<FieldError>,
-    /// What else is to be known, as that the skill was renamed because its name is reserved.
+    /// A note, e.g. that the skill was renamed because its name is reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -80,22 +80,22 @@ pub struct Imported {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
-    /// A new skill.
+    /// A new skill was created.
     Created,
-    /// A new version.
+    /// A new version was created.
     Updated,
-    /// There already, byte for byte.
+    /// The user already had the skill, byte for byte.
     Unchanged,
-    /// The same as another one of this import, which is taken.
+    /// Another copy of the skill was imported from this upload.
     Duplicate,
-    /// It waits for a person, as a submission.
+    /// The change was submitted for review.
     Waiting,
-    /// It was refused, and nothing of it kept.
+    /// The skill was rejected and not stored.
     Failed,
 }
 
 impl Imported {
-    /// One of that outcome, about which nothing else is known yet.
+    /// Returns an item with this outcome and no further details.
     pub(super) fn at(path: String, outcome: ImportOutcome) -> Self {
         Self {
             path,
@@ -115,7 +115,7 @@ impl Imported {
 }
 
 impl ImportReport {
-    /// Takes in what became of a skill.
+    /// Adds an item and counts its outcome.
     pub(super) fn push(&mut self, item: Imported) {
         match item.outcome {
             ImportOutcome::Created => self.created += 1,

@@ -1,76 +1,77 @@
-//! The index, a page at a time.
+//! Lists skills, a page at a time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use knowhow_domain::scanner::Verdict;
+use knowhow_domain::review::scanner::Verdict;
 use knowhow_domain::{Error, IndexItem, Result, Scope, SkillId};
-use knowhow_store::scans;
-use knowhow_store::skills::{self, Checked, Count, ListQuery};
+use knowhow_store::review::scans;
+use knowhow_store::skills::{self, Count, RevisionCounts, SkillListQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ranked::rank_skills;
 use crate::Ctx;
-use crate::answers::{KeptItem, KeptPage, ShownItem, SkillPage};
-use crate::page::{self, Page, check_filter, check_question, rows_for};
-use crate::recall::{Found, SearchedSkill, search_skills, search_skills_in};
+use crate::context::page::{self, Page, check_filter, check_question, rows_for};
+use crate::platform::answer_cache::{CachedItem, CachedPage, ShownItem, SkillPage};
+use crate::recall::{SearchedSkill, SourceHit, search_skills, search_skills_in};
 
-/// Selects the skills of a list.
+/// Filters and order of a list of skills.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSkills {
-    /// Names that begin so, e.g. `mcp/`.
+    /// Only names that begin with this prefix, e.g. `mcp/`.
     #[param(max_length = 200)]
     #[schema(max_length = 200)]
     pub prefix: Option<String>,
-    /// Exactly this category.
+    /// Only skills of exactly this category.
     #[param(max_length = 64)]
     #[schema(max_length = 64)]
     pub category: Option<String>,
-    /// Carrying this tag.
+    /// Only skills with this tag.
     #[param(max_length = 100)]
     #[schema(max_length = 100)]
     pub tag: Option<String>,
-    /// In which the scanner has found something that is to be reviewed at least, or that looks like an attack. All in one
-    /// page, by name; not together with `q`, `ranked` or a cursor.
+    /// Only skills with scanner findings of at least this severity. They are returned in one page, sorted by name.
+    /// Cannot be combined with `q`, `ranked` or a cursor.
     #[param(inline)]
     #[schema(inline)]
     pub findings: Option<LeastFindings>,
-    /// Words to search for, in any language: the best skills first, with `score` and `reason`, in one page.
+    /// Words to search for, in any language. Returns a single page, best match first, with `score` and `reason`.
     #[param(min_length = 1, max_length = 4096)]
     #[schema(min_length = 1, max_length = 4096)]
     pub q: Option<String>,
-    /// By what they matter in the graph, with `score` and `reason`, instead of by name: importance, faded by idle days and
-    /// shifted by outcomes, and up to half more for memories that name them and for their relations.
+    /// Whether to sort by weight in the graph instead of by name, with `score` and `reason`. The base is the
+    /// importance, reduced by idle days and adjusted by outcomes. Relations, and memories that name the skill, add at
+    /// most half of it.
     pub ranked: Option<bool>,
-    /// Largest number of items to return; by default 50.
+    /// Maximum number of items to return; by default 50.
     #[param(minimum = 1, maximum = 200)]
     #[schema(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(max_length = 2048)]
     #[schema(max_length = 2048)]
     pub cursor: Option<String>,
 }
 
-/// The least verdict of the scanner that skills are listed by.
+/// Minimum severity of scanner findings of the listed skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LeastFindings {
-    /// A person should see it.
+    /// A reviewer should check the skill.
     Review,
-    /// It looks like an attack.
+    /// The skill looks like an attack.
     Quarantine,
 }
 
-/// What a cursor of this list holds. The order is part of it: a cursor of one order means nothing in the other.
+/// Content of a cursor. It includes the order of the list, because a cursor is invalid in another order.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cursor {
     pub(super) name: String,
-    /// Of a ranked list.
+    /// Score of the last skill; only in a ranked list.
     #[serde(default)]
     pub(super) score: Option<f32>,
 }
@@ -78,14 +79,14 @@ pub(super) struct Cursor {
 /// Lists skills.
 ///
 /// # Errors
-/// `Malformed` for a limit, cursor or filter that cannot be.
+/// `Malformed` if the limit, cursor or a filter is invalid.
 pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     ctx.principal.require(Scope::SkillsRead)?;
     let ranked = query.ranked.unwrap_or_default();
     let limit = page::limit(query.limit)?;
     let cursor = page::after::<Cursor>(query.cursor.as_deref())?;
     if cursor.as_ref().is_some_and(|c| c.score.is_some() != ranked) {
-        return Err(Error::Malformed("the cursor belongs to a list in another order; begin again without it".into()));
+        return Err(Error::Malformed("the cursor belongs to a list in another order; start again without it".into()));
     }
     check_filter("prefix", query.prefix.as_deref(), 200)?;
     check_filter("category", query.category.as_deref(), 64)?;
@@ -100,10 +101,10 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
         return rank_skills(ctx, query, limit, cursor).await;
     }
     let is_kept = cursor.is_none() && !is_filtered(query);
-    if is_kept && let Some(page) = show_kept_page(ctx, limit).await? {
+    if is_kept && let Some(page) = show_cached_page(ctx, limit).await? {
         return Ok(page);
     }
-    let wanted = ListQuery {
+    let wanted = SkillListQuery {
         prefix: query.prefix.clone(),
         category: query.category.clone(),
         tag: query.tag.clone(),
@@ -118,7 +119,7 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     Ok(show(&page, counts))
 }
 
-/// The skills in which the scanner has found something: they are few.
+/// Lists skills with scanner findings in a single page, because there are few.
 async fn list_flagged(ctx: &Ctx, query: &ListSkills, least: LeastFindings) -> Result<SkillPage> {
     if query.q.is_some() || query.ranked.is_some() || query.cursor.is_some() {
         return Err(Error::Malformed(
@@ -136,14 +137,15 @@ async fn list_flagged(ctx: &Ctx, query: &ListSkills, least: LeastFindings) -> Re
     read.rows.retain(|(_, row)| passes(query, row));
     read.rows.sort_by(|(_, one), (_, other)| one.name.cmp(&other.name));
     let lines = read.rows.into_iter().map(|(_, row)| {
-        let (item, count) = KeptItem::with_count(row)?;
+        let (item, count) = CachedItem::with_count(row)?;
         Ok(ShownItem::plain(item, count))
     });
     Ok(SkillPage::new(lines.collect::<Result<_>>()?, None))
 }
 
-/// A first page that is kept, with the counts of now; `None` where none is, or the skills have changed since.
-async fn show_kept_page(ctx: &Ctx, limit: usize) -> Result<Option<SkillPage>> {
+/// Returns the cached first page with current counts. Returns `None` if the page is not cached or the skills have
+/// changed.
+async fn show_cached_page(ctx: &Ctx, limit: usize) -> Result<Option<SkillPage>> {
     let Some(index) = ctx.app.catalogues.answers.indexes.find(ctx) else { return Ok(None) };
     let Some(page) = index.page(limit) else { return Ok(None) };
     let checked = skills::check_counts(&ctx.app.db, &ctx.principal).await?;
@@ -154,21 +156,21 @@ async fn show_kept_page(ctx: &Ctx, limit: usize) -> Result<Option<SkillPage>> {
     Ok(Some(show(page, counts)))
 }
 
-/// The page that rows begin, and its counts.
-fn page_of(rows: Vec<(SkillId, IndexItem)>, limit: usize) -> Result<(Arc<KeptPage>, Vec<Count>)> {
+/// Builds the page that starts with these rows. The use counts are returned separately, because they are not cached.
+fn page_of(rows: Vec<(SkillId, IndexItem)>, limit: usize) -> Result<(Arc<CachedPage>, Vec<Count>)> {
     let cursor = |(_, last): &(SkillId, IndexItem)| Cursor { name: last.name.clone(), score: None };
     let Page { items, next_cursor } = Page::of(rows, limit, cursor)?;
     let (mut kept, mut counts) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
     for (id, item) in items {
-        let (item, count) = KeptItem::with_count(item)?;
+        let (item, count) = CachedItem::with_count(item)?;
         kept.push((id, item));
         counts.push(count);
     }
-    Ok((Arc::new(KeptPage { limit, items: kept, next_cursor }), counts))
+    Ok((Arc::new(CachedPage { limit, items: kept, next_cursor }), counts))
 }
 
-/// The lines of a page with their counts.
-fn show(page: &KeptPage, counts: impl IntoIterator<Item = Count>) -> SkillPage {
+/// Combines the items of a page with their use counts.
+fn show(page: &CachedPage, counts: impl IntoIterator<Item = Count>) -> SkillPage {
     let items = page.items.iter().zip(counts).map(|((_, item), count)| ShownItem::plain(item.clone(), count));
     SkillPage::new(items.collect(), page.next_cursor.clone())
 }
@@ -177,7 +179,7 @@ fn is_filtered(query: &ListSkills) -> bool {
     query.prefix.is_some() || query.category.is_some() || query.tag.is_some()
 }
 
-/// The best skills for a question that pass the filters.
+/// Finds the skills that fit a question best and pass the filters.
 async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Result<SkillPage> {
     check_question("q", q)?;
     if query.cursor.is_some() {
@@ -189,8 +191,8 @@ async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Re
         let found = search_skills(ctx, q, most).await?;
         return read_found(ctx, query, found, limit).await;
     };
-    // The counts come along with the revisions that the search asks for anyway.
-    let mut checked = Checked::default();
+    // Reads both the counts and the revisions that the search needs with one query.
+    let mut checked = RevisionCounts::default();
     let catalogue = async {
         checked = skills::check_counts(&ctx.app.db, &ctx.principal).await?;
         ctx.app.catalogues.get(ctx, checked.revisions).await
@@ -203,11 +205,11 @@ async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Re
     Ok(SkillPage::new(items.collect(), None))
 }
 
-/// The lines of found skills, read from the database.
+/// Reads the items of found skills from the database, and applies the filters.
 async fn read_found(
     ctx: &Ctx,
     query: &ListSkills,
-    found: Vec<Found<SearchedSkill>>,
+    found: Vec<SourceHit<SearchedSkill>>,
     limit: usize,
 ) -> Result<SkillPage> {
     let ids: Vec<SkillId> = found.iter().map(|found| found.item.id).collect();
@@ -217,7 +219,7 @@ async fn read_found(
     let mut read = skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await?;
     let (mut items, mut lines) = (Vec::new(), HashMap::new());
     for (id, row) in std::mem::take(&mut read.rows).into_iter().filter(|(_, row)| passes(query, row)) {
-        let (item, count) = KeptItem::with_count(row)?;
+        let (item, count) = CachedItem::with_count(row)?;
         items.push((id, item.clone()));
         lines.insert(id, (item, count));
     }
@@ -229,8 +231,8 @@ async fn read_found(
     Ok(SkillPage::new(shown.take(limit).collect(), None))
 }
 
-fn show_found(found: &Found<SearchedSkill>, line: &Arc<KeptItem>, count: Count) -> ShownItem {
-    ShownItem::scored(line.clone(), count, found.score.into(), &found.reason)
+fn show_found(found: &SourceHit<SearchedSkill>, line: &Arc<CachedItem>, count: Count) -> ShownItem {
+    ShownItem::scored(line.clone(), count, found.score.into(), &found.reason).excluded(found.item.excluded)
 }
 
 fn passes(query: &ListSkills, row: &IndexItem) -> bool {

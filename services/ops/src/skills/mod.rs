@@ -1,21 +1,19 @@
-//! What can be done with skills.
+//! Operations on skills: save, patch, load, list, search, import, export, compare, roll back and delete.
 
-mod at_hand;
-mod bounds;
-pub(crate) mod change;
+pub mod archive;
 mod check_import;
 pub(crate) mod compare;
 pub(crate) mod delete;
 mod digests;
-pub(crate) mod draft;
 pub(crate) mod enrich;
 mod export;
 pub(crate) mod export_plan;
 mod fields;
+pub mod follow_up;
 mod import;
 mod import_batch;
 mod import_report;
-mod kept;
+pub(crate) mod library;
 mod list;
 mod load;
 mod patch;
@@ -25,11 +23,12 @@ mod ranked;
 mod resources;
 mod save;
 mod similar;
+pub mod starters;
 mod sync_starters;
 mod unpack;
-mod used;
+mod use_reports;
 mod versions;
-mod view;
+pub(crate) mod view;
 
 pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
 pub use compare::{Compared, Diff, diff_versions};
@@ -55,6 +54,6 @@ pub(crate) use save::Save;
 pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
 pub use unpack::{ENCLOSED, HIDDEN, Upload};
-pub use used::{Counted, ReportUse, report_use};
+pub use use_reports::{Counted, ReportUse, report_use};
 pub use versions::{GetVersion, ListVersions, Rollback, VersionDetail, get_version, list_versions, rollback_skill};
 pub use view::{LoadedSkill, SavedSkill, Similar, Skill};

@@ -1,42 +1,47 @@
-//! Patch: the preferred edit. Replaces text, all edits or none; the same patch again changes nothing.
+//! Patches skills, which is the preferred way to edit. A patch is atomic, and a repeated patch has no effect.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
-use knowhow_domain::{ChangeKind, Error, Result, Scope, SkillDocument, manifest};
-use knowhow_store::skills::{Beside, Locked};
-use knowhow_store::{WriteTx, versions};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::skills::patch::{Edit, Strategy, apply_edits, edits_digest};
+use knowhow_domain::{ChangeKind, Error, Result, Scope, SkillDocument};
+use knowhow_store::WriteTx;
+use knowhow_store::skills::versions;
+use knowhow_store::skills::{AdditionalReads, Locked};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::change::{Changed, Proposal, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version};
-use super::draft::Draft;
 use super::view::Skill;
-use crate::dear::{self, Line, Turn};
-use crate::lookup::{self, Reach};
+use crate::change::write::Draft;
+use crate::change::{
+    ChangeResult, ProposedChange, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version,
+};
+use crate::context::lookup::{self, NameMatching};
+use crate::platform::admission::{self, AdmissionQueue, Turn};
 use crate::{Ctx, compute};
 
-/// Most edits of a patch that is quick: over the longest text they take about 5 ms. Of those with more, a tenant has one at a
-/// time.
+/// Maximum number of edits of a quick patch, which takes about 5 ms on the longest text. Larger patches wait for a
+/// slot.
 const MOST_QUICK: usize = 16;
-/// Patches of more edits that the process makes at once.
+/// Maximum number of larger patches that run at once in this process.
 const AT_ONCE: usize = 2;
 
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("patches of many edits of this tenant", AT_ONCE));
+static PATCH_QUEUE: LazyLock<AdmissionQueue> =
+    LazyLock::new(|| AdmissionQueue::new("patches of many edits of this tenant", AT_ONCE));
 
-/// Edits to make, in order, all or none.
+/// Edits to apply in order. If one fails, no edit is applied.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}]}))]
 pub struct PatchSkill {
-    /// The skill, by name or id: of the path, not of the body.
+    /// The skill, by name or id; taken from the path, not from the body.
     #[serde(skip)]
     pub skill: String,
-    /// Replacements; each works on the result of the one before.
+    /// Replacements; each applies to the result of the previous one.
     #[schema(min_items = 1, max_items = 100)]
     pub edits: Vec<Edit>,
-    /// The version the edits are based on.
+    /// The version that the edits are based on.
     #[schema(minimum = 1)]
     pub expected_version: Option<i32>,
 }
@@ -44,22 +49,22 @@ pub struct PatchSkill {
 /// The result of a patch.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Patched {
-    /// The skill as it is now.
+    /// The skill after the patch.
     #[serde(flatten)]
     pub skill: Skill,
-    /// The patch had been applied before; no version was made.
+    /// Whether the patch had already been applied, so that no version was created.
     pub unchanged: bool,
-    /// Places that were replaced.
+    /// Number of replaced occurrences.
     #[schema(minimum = 0)]
     pub replacements: usize,
-    /// How the text was found; of several edits, the most tolerant way.
+    /// Strategy that matched the text; with several edits, the most tolerant one.
     pub matched: Strategy,
 }
 
 /// Patches a skill.
 ///
 /// # Errors
-/// `NotFound`, `PatchNoMatch`, `PatchAmbiguous`, `Invalid`, `VersionConflict`; nothing has changed then.
+/// `NotFound`, `PatchNoMatch`, `PatchAmbiguous`, `Invalid` or `VersionConflict`. The skill then stays unchanged.
 pub async fn patch_skill(ctx: &Ctx, input: &PatchSkill) -> Result<Patched> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let _turn = input.turn(ctx).await?;
@@ -67,18 +72,16 @@ pub async fn patch_skill(ctx: &Ctx, input: &PatchSkill) -> Result<Patched> {
 }
 
 impl PatchSkill {
-    /// Waits until a patch of many edits may be made; to be kept until it is. Not within a transaction, see [`Line::turn`].
-    ///
-    /// # Errors
-    /// `RateLimited`.
+    /// Waits for a slot if the patch has many edits. The caller keeps the slot until the patch is done. Must not be
+    /// called within a transaction, see [`AdmissionQueue::turn`].
     pub(crate) async fn turn(&self, ctx: &Ctx) -> Result<Option<Turn>> {
-        match self.is_dear() {
-            true => LINE.turn(&ctx.principal).await.map(Some),
+        match self.is_expensive() {
+            true => PATCH_QUEUE.turn(&ctx.principal).await.map(Some),
             false => Ok(None),
         }
     }
 
-    fn is_dear(&self) -> bool {
+    fn is_expensive(&self) -> bool {
         self.edits.len() > MOST_QUICK
     }
 
@@ -89,7 +92,7 @@ impl PatchSkill {
             let document = SkillDocument::parse_named(&raw, &limits)?;
             apply_edits(&document, &|path| texts.get(path).cloned(), &edits, &limits)
         };
-        let patched = if self.is_dear() { dear::compute(patch).await? } else { compute(patch).await? };
+        let patched = if self.is_expensive() { admission::compute(patch).await? } else { compute(patch).await? };
         let mut resources = current.skill.resources.clone();
         let mut new_files = Vec::new();
         for (path, text) in patched.resources {
@@ -107,35 +110,37 @@ impl PatchSkill {
 
 impl SkillChange for PatchSkill {
     fn target(&self) -> Target<'_> {
-        Target::Called(&self.skill, Reach::Segment)
+        Target::Called(&self.skill, NameMatching::Segment)
     }
 
-    fn reads(&self) -> Beside {
-        // No file's path has a NUL, and Postgres takes none.
+    fn reads(&self) -> AdditionalReads {
+        // A path with a NUL matches no file, and Postgres rejects NUL.
         let paths = self.edits.iter().filter_map(|edit| edit.path.clone()).filter(|path| !path.contains('\0'));
-        Beside { files: paths.collect(), ..Beside::default() }
+        AdditionalReads { files: paths.collect(), ..AdditionalReads::default() }
     }
 
     fn needs_only_the_skill(&self) -> bool {
-        // What is refused at hand is tried again the usual way: of many edits that would cost more than a round trip.
-        !self.is_dear() && self.edits.iter().all(|edit| edit.path.is_none())
+        // If a patch fails on the cached copy, it runs again on the usual path. With many edits, that costs more than
+        // the round trip that the cached copy saves.
+        !self.is_expensive() && self.edits.iter().all(|edit| edit.path.is_none())
     }
 
-    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         let current = current.ok_or_else(lookup::missing)?;
         let request = edits_digest(&self.edits);
         if is_repeated(current, &request, self.expected_version) {
-            return Ok(Proposal::Keep);
+            return Ok(ProposedChange::Keep);
         }
         check_version(self.expected_version, Some(current))?;
         match self.replace(ctx, current).await {
-            // What is gone may have been replaced by this very patch, before other changes came.
+            // The text may be missing because an earlier request with the same edits replaced it before other
+            // changes.
             Err(miss @ Error::PatchNoMatch { .. }) => {
                 let made = versions::was_requested(tx, current.skill.id, &request).await?;
-                if made { Ok(Proposal::Keep) } else { Err(miss) }
+                if made { Ok(ProposedChange::Keep) } else { Err(miss) }
             }
             Err(refusal) => Err(refusal),
-            Ok(draft) => Ok(Proposal::Write(Box::new(Draft { request_digest: Some(request), ..draft }))),
+            Ok(draft) => Ok(ProposedChange::Write(Box::new(Draft { request_digest: Some(request), ..draft }))),
         }
     }
 }
@@ -148,19 +153,20 @@ impl SkillVerb for PatchSkill {
         ("patch", &self.skill, self)
     }
 
-    fn answer(&self, changed: Changed) -> Patched {
-        let Changed { skill, unchanged, replaced: Replaced { places, matched }, .. } = changed;
+    fn answer(&self, changed: ChangeResult) -> Patched {
+        let ChangeResult { skill, unchanged, replaced: Replaced { places, matched }, .. } = changed;
         Patched { skill, unchanged, replacements: places, matched }
     }
 }
 
-/// Whether the current version was made by these very edits, sent for the version before it or for none; enrichment aside.
+/// Returns whether the same edits made the current version. If the request expects a version, it must be the current
+/// one or the one before. Versions that enrichment made are ignored.
 fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> bool {
     current.request_digest.as_deref() == Some(request)
         && expected.is_none_or(|v| current.is_at(v) || v.checked_add(1) == Some(current.authored_version))
 }
 
-/// The files that edits name, as far as they are texts.
+/// Returns the edited files that are UTF-8 text.
 fn texts(current: &Locked) -> HashMap<String, String> {
     let text = |(path, bytes): (&String, &Vec<u8>)| Some((path.clone(), String::from_utf8(bytes.clone()).ok()?));
     current.files.iter().filter_map(text).collect()

@@ -1,5 +1,5 @@
-//! Skills as MCP hosts read them (SEP-2640): entries that name every file with size and digest, the files themselves,
-//! and folders. Nothing here counts as use.
+//! Publishes skills to MCP hosts (SEP-2640): entries that list each file with size and digest, the files, and
+//! folders. Reading them does not count as a use.
 
 mod document;
 mod entries;
@@ -7,98 +7,97 @@ mod entries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use knowhow_domain::{Error, ResourcePath, Result, Scope, name, uri};
+use knowhow_domain::skills::{name, uri};
+use knowhow_domain::{Error, ResourcePath, Result, Scope};
 use knowhow_store::skills::{self, Moment, PublishedRow, PublishedRows};
 use serde_json::{Map, Value};
 
 use self::document::{Document, derive, described, document_of};
 use self::entries::entries;
 use crate::Ctx;
-use crate::page::{self, Page, window, write_cursor};
+use crate::context::page::{self, Page, window, write_cursor};
 
-/// Entries of one page, children of one page.
+/// Maximum number of entries in one page.
 const PAGE: usize = 50;
+/// Maximum number of a folder's children in one page.
 const CHILDREN: usize = 200;
-/// Files of one page; its first entry may have more.
+/// Maximum number of files in one page. The first entry is included even if it has more files.
 const FILES_OF_PAGE: usize = 2048;
 const SKILL_MD: &str = "SKILL.md";
 const MARKDOWN: &str = "text/markdown";
 
-/// One skill with all its files, those of the skills in its folder included.
+/// A skill with all its files, including the files of nested skills, which are in its folder.
 #[derive(Debug)]
 pub struct SkillEntry {
-    /// URI of its SKILL.md.
+    /// URI of the skill's SKILL.md.
     pub uri: String,
     pub name: String,
-    /// What it does and when to use it.
     pub description: String,
-    /// The frontmatter of the SKILL.md that is served.
+    /// The frontmatter of the served SKILL.md.
     pub frontmatter: Map<String, Value>,
-    /// Each once, this skill's SKILL.md first where it is alone. `None` where they are more than every host takes, 512
-    /// files or 16 MiB, because of the skills in its folder.
+    /// All files, each once. If no skill is nested, the skill's SKILL.md comes first. `None` if the files of skill
+    /// and nested skills exceed the limits of SEP-2640: 512 files or 16 MiB.
     pub files: Option<Vec<FileEntry>>,
-    /// Bytes of the SKILL.md that is served.
+    /// Bytes of the served SKILL.md.
     pub document_size: u64,
-    /// Whether text of it came from a tainted session, and no person has approved it.
+    /// Whether the skill's text comes from a tainted session and no reviewer has approved it.
     pub tainted: bool,
 }
 
-/// One file of a skill.
+/// A file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
-    /// The URI to read it at.
     pub uri: String,
-    /// Bytes that are served.
+    /// Size of the served file in bytes.
     pub size: u64,
-    /// SHA-256 of those bytes, lower-case hex.
+    /// SHA-256 of the served bytes, lower-case hex.
     pub digest: String,
 }
 
-/// A file as it is served.
+/// A file as served.
 #[derive(Debug, Clone)]
 pub struct PublishedFile {
     pub content: Vec<u8>,
-    /// By the file's ending.
+    /// The media type, derived from the file extension.
     pub media_type: String,
-    /// Whether text of its skill came from a tainted session, and no person has approved it. A SKILL.md says so itself.
+    /// Whether the skill's text comes from a tainted session and no reviewer has approved it. The SKILL.md of such a
+    /// skill contains a warning.
     pub tainted: bool,
 }
 
-/// What lies directly in a folder.
+/// A direct child of a folder.
 #[derive(Debug, Clone)]
 pub enum Child {
     File {
-        /// The URI to read it at.
         uri: String,
-        /// The file's name; for a SKILL.md the skill's.
+        /// The file's name; for a SKILL.md the skill's name.
         name: String,
         description: Option<String>,
-        /// By the file's ending.
+        /// The media type, derived from the file extension.
         media_type: String,
-        /// Bytes that are served.
+        /// Size of the served file in bytes.
         size: u64,
     },
     Folder {
-        /// The URI to read it at.
         uri: String,
-        /// Its last segment.
+        /// The last segment of the folder's path.
         name: String,
     },
 }
 
-/// A page of entries as it is sent.
+/// A page of entries, rendered to JSON.
 pub struct RenderedEntries {
-    /// A list in JSON.
+    /// The entries as a JSON array.
     pub json: Box<str>,
-    /// Where the next page begins.
+    /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// Lists entries by name, as `render` makes JSON of them. The first page is kept so, since hosts ask for it whenever they begin:
-/// a process has one `render`.
+/// Lists entries by name. `render` converts them to JSON. The first page is cached, because hosts request it at every
+/// start. The cache ignores which `render` was used, so a process must always pass the same function.
 ///
 /// # Errors
-/// `Malformed` for a cursor that this service did not issue.
+/// `Malformed` if this service did not issue the cursor.
 pub async fn list_entries(
     ctx: &Ctx,
     cursor: Option<String>,
@@ -112,8 +111,8 @@ pub async fn list_entries(
     if cursor.is_some() {
         return rendered(page_of_entries(ctx, cursor, true).await?.0);
     }
-    let kept = &ctx.app.catalogues.answers.indexes;
-    if let Some(index) = kept.find(ctx)
+    let indexes = &ctx.app.catalogues.answers.indexes;
+    if let Some(index) = indexes.find(ctx)
         && let Some(entries) = index.entries()
         && skills::find_revisions(&ctx.app.db, &ctx.principal).await?.skills == index.revision
     {
@@ -121,14 +120,14 @@ pub async fn list_entries(
     }
     let (page, moment) = page_of_entries(ctx, None, true).await?;
     let entries = rendered(page)?;
-    kept.keep_entries(ctx, moment, &entries);
+    indexes.keep_entries(ctx, moment, &entries);
     Ok(entries)
 }
 
-/// Lists the same without the files of the skills in their folders.
+/// Lists entries without the files of nested skills.
 ///
 /// # Errors
-/// `Malformed` for a cursor that this service did not issue.
+/// `Malformed` if this service did not issue the cursor.
 pub async fn list_documents(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
     ctx.principal.require(Scope::SkillsRead)?;
     Ok(page_of_entries(ctx, cursor, false).await?.0)
@@ -138,7 +137,7 @@ async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Res
     let after = page::after::<String>(cursor.as_deref())?.unwrap_or_default();
     let read = skills::list_published(&ctx.app.db, &ctx.principal, window(after.as_str(), PAGE), nested).await?;
     let PublishedRows { moment, rows } = read;
-    // By the rows, as one of them may not come out as an entry.
+    // The end of the page is determined by the rows, because a row may yield no entry.
     let mut asked = rows.iter().filter(|row| row.asked).map(|row| &row.name);
     let mut end = asked.nth(PAGE - 1).filter(|_| asked.next().is_some()).cloned();
     let mut items = entries(rows).await?;
@@ -158,10 +157,7 @@ async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Res
     Ok((Page { items, next_cursor: end.as_ref().map(write_cursor).transpose()? }, moment))
 }
 
-/// Finds the entry of the skill whose SKILL.md is at `uri`.
-///
-/// # Errors
-/// `NotFound`.
+/// Returns the entry of the skill with the SKILL.md at `uri`.
 pub async fn get_entry(ctx: &Ctx, uri: &str) -> Result<SkillEntry> {
     ctx.principal.require(Scope::SkillsRead)?;
     let name = uri::skill_of(uri).ok_or_else(|| Error::not_found("skill"))?;
@@ -169,10 +165,7 @@ pub async fn get_entry(ctx: &Ctx, uri: &str) -> Result<SkillEntry> {
     entries(rows).await?.pop().ok_or_else(|| Error::not_found("skill"))
 }
 
-/// Reads the file at `uri`.
-///
-/// # Errors
-/// `NotFound`.
+/// Returns the file at `uri`.
 pub async fn read_file(ctx: &Ctx, uri: &str) -> Result<PublishedFile> {
     ctx.principal.require(Scope::SkillsRead)?;
     let missing = || Error::not_found("resource");
@@ -192,20 +185,20 @@ pub async fn read_file(ctx: &Ctx, uri: &str) -> Result<PublishedFile> {
     Ok(PublishedFile { content, media_type: MARKDOWN.into(), tainted })
 }
 
-/// Names a folder to list.
+/// Selects a folder and a page.
 #[derive(Debug, Clone)]
 pub struct ReadFolder {
     /// The URI of the folder.
     pub uri: String,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page; `None` for the first page.
     pub cursor: Option<String>,
 }
 
-/// Lists the files and folders directly in the folder at `uri`. The folder is a skill's, one within a skill, or a
-/// namespace.
+/// Lists the files and folders directly below the folder at `uri`. It may be a skill's folder, a folder in a skill,
+/// or a namespace.
 ///
 /// # Errors
-/// `NotFound` if there is no folder at `uri`; `Malformed` for a cursor that this service did not issue.
+/// `NotFound` if there is no folder at `uri`; `Malformed` if this service did not issue the cursor.
 pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let after = page::after::<String>(query.cursor.as_deref())?;
@@ -229,7 +222,7 @@ pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
     Ok(page.map(|(_, child)| child))
 }
 
-/// Lists the files and folders of a skill that stand directly below `prefix`.
+/// Lists the files and folders of a skill that are directly below `prefix`.
 fn children_of(mut row: PublishedRow, prefix: &str) -> Vec<(String, Child)> {
     let base = format!("{}/", row.name);
     let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();

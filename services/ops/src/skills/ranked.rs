@@ -1,22 +1,22 @@
-//! The skills of a user by what they matter in the graph.
+//! Lists a user's skills by their weight in the graph.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::graph::{Fading, standing_out};
+use knowhow_domain::graph::{Fading, link_factor};
 use knowhow_domain::{Result, SkillId};
-use knowhow_store::graph::{self, RankedFilter, Standing};
+use knowhow_store::graph::{self, RankedFilter, SkillRank};
 use knowhow_store::skills;
 
 use super::list::{Cursor, ListSkills};
 use super::view::widen;
 use crate::Ctx;
-use crate::answers::{KeptItem, ShownItem, SkillPage};
+use crate::context::page::Page;
 use crate::graph::fading_of;
-use crate::page::Page;
-use crate::recall::tell_outcomes;
+use crate::platform::answer_cache::{CachedItem, ShownItem, SkillPage};
+use crate::recall::describe_outcomes;
 
-/// A skill with its place.
+/// A skill with its score.
 struct Ranked {
     id: SkillId,
     name: String,
@@ -24,8 +24,8 @@ struct Ranked {
     reason: String,
 }
 
-/// A page of the user's skills, those that matter most first. All are looked at for each page: what a skill matters follows
-/// from how long it is idle and what names it, and is nowhere kept.
+/// Returns a page of the user's skills, highest score first. The scores of all skills are computed for each page.
+/// They are not stored, because they depend on idle time and links.
 pub(super) async fn rank_skills(
     ctx: &Ctx,
     query: &ListSkills,
@@ -38,9 +38,9 @@ pub(super) async fn rank_skills(
         tag: query.tag.as_deref(),
     };
     let (fading, now) = (fading_of(ctx), ctx.now());
-    let standings = graph::list_ranked(&ctx.app.db, &ctx.principal, &filter, now).await?;
+    let ranks = graph::list_ranked(&ctx.app.db, &ctx.principal, &filter, now).await?;
     let mut ranked: Vec<Ranked> =
-        standings.iter().map(|(standing, relations)| Ranked::of(standing, *relations, fading, now)).collect();
+        ranks.iter().map(|(rank, relations)| Ranked::of(rank, *relations, fading, now)).collect();
     if let Some(Cursor { name, score: Some(score) }) = &after {
         ranked.retain(|skill| skill.score < *score || skill.score == *score && skill.name > *name);
     }
@@ -56,24 +56,25 @@ pub(super) async fn rank_skills(
     let mut rows: HashMap<_, _> = read.rows.into_iter().collect();
     let shown = items.into_iter().filter_map(|skill| {
         let row = rows.remove(&skill.id)?;
-        let line = KeptItem::with_count(row);
+        let line = CachedItem::with_count(row);
         Some(line.map(|(item, count)| ShownItem::scored(item, count, widen(skill.score), &skill.reason)))
     });
     Ok(SkillPage::new(shown.collect::<Result<_>>()?, next_cursor))
 }
 
 impl Ranked {
-    /// By whole idle days: the list is the same for a day, unless something happens.
-    fn of(standing: &Standing, relations: f64, fading: Fading, now: DateTime<Utc>) -> Self {
-        let days = standing.idle_days(now).floor();
-        let importance = standing.fading(fading).importance(standing.base, days, standing.outcomes);
-        let linked = standing_out(standing.memories, relations);
-        let told = tell_outcomes(standing.outcomes);
-        let (base, memories) = (standing.base, standing.memories);
+    /// Returns a skill with its score. Idle time counts in whole days, so that the order is stable within a day
+    /// unless a use or link is added.
+    fn of(rank: &SkillRank, relations: f64, fading: Fading, now: DateTime<Utc>) -> Self {
+        let days = rank.idle_days(now).floor();
+        let importance = rank.fading(fading).importance(rank.base, days, rank.outcomes);
+        let linked = link_factor(rank.memories, relations);
+        let outcomes = describe_outcomes(rank.outcomes);
+        let (base, memories) = (rank.base, rank.memories);
         let reason = format!(
-            "importance {importance:.2} (set to {base:.2}, {days:.0} days idle){told} x links {linked:.2} (memories: \
+            "importance {importance:.2} (set to {base:.2}, {days:.0} days idle){outcomes} x links {linked:.2} (memories: \
              {memories}, relations: {relations:.1})"
         );
-        Self { id: standing.id, name: standing.name.clone(), score: importance * linked, reason }
+        Self { id: rank.id, name: rank.name.clone(), score: importance * linked, reason }
     }
 }

@@ -1,4 +1,4 @@
-//! Near-duplicates of a skill that is new.
+//! Finds existing skills that are nearly equal to a new skill.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use super::{Similar, Skill};
 use crate::recall::{UserCatalogue, embed_document};
 use crate::{Ctx, compute};
 
-/// Most that are named.
+/// Maximum number of similar skills in an answer.
 const MOST: usize = 5;
-/// From this cosine on two skills say much the same: of neighbouring skills of one repository 1 in 100 is as near.
+/// Minimum cosine of similar skills. Of 100 pairs of skills from one repository, about 1 reaches it.
 const CLOSE_COSINE: f32 = 0.8;
-/// Where one of them has no vector: from this share of their words in common.
+/// Minimum share of common words of similar skills. It is used if either skill has no vector.
 const CLOSE_WORDS: f32 = 0.5;
-/// Longest wait for a vector; a save does not hang on it.
+/// Maximum wait for vector and catalogue, so that a slow model does not delay a save.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// The existing skills that are semantically close to one just made, closest first. None where they cannot be looked
-/// for: the skill is saved, and that is what must be told. `made` is the revision of the catalogue that it made.
+/// Returns the existing skills that are semantically close to a new one, closest first. Returns an empty list on
+/// errors, because the save itself succeeded. `made` is the catalogue revision of the save.
 pub(crate) async fn find_similar(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Vec<Similar> {
     look_for(ctx, skill, made).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "a saved skill was not compared with others");
@@ -30,7 +30,7 @@ pub(crate) async fn find_similar(ctx: &Ctx, skill: &Skill, made: Option<i64>) ->
     })
 }
 
-/// What skills claim is compared, not their bodies.
+/// Compares a skill with the user's others by names, descriptions and triggers, but not by bodies.
 async fn look_for(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Result<Vec<Similar>> {
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
     let deadline = Instant::now() + WAIT;
@@ -41,19 +41,20 @@ async fn look_for(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Result<Vec<Sim
         let (embedding, Ok(catalogue)) = (embedding?, catalogue) else { return Ok(Vec::new()) };
         return compare(ctx, skill, catalogue?, embedding).await;
     }
-    // To read all of a user's texts for one comparison would cost more than the save.
+    // The catalogue is not cached. Loading all of a user's texts for one comparison would cost more than the save.
     let embedding = embed_document(ctx, &text, Some(deadline)).await?;
     if let Some(close) = compare_in_database(ctx, skill, embedding.as_deref()).await? {
         return Ok(close);
     }
-    // That of many skills, where there is none yet, is there for the next one.
+    // If loading a large catalogue exceeds the deadline, loading continues and the catalogue is cached for later
+    // requests.
     match timeout_at(deadline, ctx.app.catalogues.get_beside(ctx, made)).await {
         Ok(catalogue) => compare(ctx, skill, catalogue?, embedding).await,
         Err(_) => Ok(Vec::new()),
     }
 }
 
-/// By meaning alone, where each of the others has a vector too.
+/// Compares by vectors alone. Returns `None` if a skill has no vector.
 async fn compare_in_database(ctx: &Ctx, skill: &Skill, embedding: Option<&[f32]>) -> Result<Option<Vec<Similar>>> {
     let Some((embedder, embedding)) = ctx.app.models.embedder.as_deref().zip(embedding) else { return Ok(None) };
     let (own, model) = (skill.id, embedder.model());
@@ -69,10 +70,7 @@ async fn compare(
     catalogue: Arc<UserCatalogue>,
     embedding: Option<Arc<[f32]>>,
 ) -> Result<Vec<Similar>> {
-    let elsewhere = match &embedding {
-        Some(embedding) => catalogue.cosines(ctx, embedding).await?,
-        None => None,
-    };
+    let elsewhere = catalogue.cosines(ctx, &[embedding.as_deref()]).await?.pop().flatten();
     let skill = skill.clone();
     compute(move || {
         let here = || embedding.map(|embedding| catalogue.index.cosines(&embedding)).unwrap_or_default();
@@ -81,7 +79,7 @@ async fn compare(
     .await
 }
 
-/// A thousandth tells nothing more.
+/// Rounds to thousandths; further digits carry no information.
 fn rounded(similarity: f32) -> f32 {
     (similarity.min(1.0) * 1000.0).round() / 1000.0
 }

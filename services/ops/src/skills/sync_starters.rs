@@ -1,27 +1,26 @@
-//! Starter skills: given to a user at first use, brought up to date where the user has not touched them, never
-//! brought back where the user deleted them.
+//! Gives each user the starter skills at first use. They are updated unless the user has changed them, and never
+//! restored after the user deletes them.
 
 use knowhow_domain::{ChangeKind, Result, SkillDocument, SkillName, Source};
+use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
-use knowhow_store::starters::OutdatedCopy;
-use knowhow_store::{WriteTx, starters};
+use knowhow_store::skills::starters::{self, OutdatedCopy};
 
-use super::change::{Proposal, SkillChange, Target, change_in};
-use super::draft::Draft;
-use crate::{Ctx, library};
+use crate::Ctx;
+use crate::change::write::Draft;
+use crate::change::{ProposedChange, SkillChange, Target, change_in};
+use crate::skills::library;
 
-/// Brings the user's starter skills, built-in ones and those of the tenant's library, to what they are now. Costs nothing
-/// where that is known to have happened.
-///
-/// # Errors
-/// `Unavailable`.
+/// Updates the user's starters to the current release, both the built-in ones and those of the tenant's library.
+/// Sends no query if the user is known to have the release.
 pub async fn sync_starters(ctx: &Ctx) -> Result<()> {
     let Some(release) = library::release_of(&ctx.principal) else { return Ok(()) };
-    // Also for users who have this release already: another model needs vectors of its own.
+    // This is needed even if the user has the release, because a new embedding model needs new vectors.
     publish(ctx, release).await?;
     match ctx.principal.starters_release() {
         Some(had) if had == release => Ok(()),
-        // What is known of the tenant may be a second old: a user who has the newest library is not taken back to it.
+        // The cached tenant may be a second old. A user with the newest library must not be moved back to an older
+        // one.
         Some(_) if ctx.principal.library().is_some() => {
             let principal = ctx.principal.refreshed(&ctx.app.gate).await?;
             let ctx = Ctx { call: ctx.call.clone(), ..Ctx::of(&ctx.app, &principal) };
@@ -50,11 +49,11 @@ async fn bring(ctx: &Ctx, release: [u8; 32]) -> Result<()> {
     Ok(())
 }
 
-/// For who has skills: new starters come, references move to this release's texts, as do copies that say what was given;
-/// what the tenant took out of its library goes where it is as it was given.
+/// Updates the starters of a user who already has skills. New starters are added, and unchanged starters get the text
+/// of this release. Starters that were removed from the library are deleted, unless the user has changed them.
 async fn update(ctx: &Ctx, tx: &mut WriteTx, release: &[u8]) -> Result<()> {
     starters::settle(tx).await?;
-    // The service brings them, whichever request happens to be the first.
+    // The service makes these changes, so they are not attributed to the session or agent of the current request.
     let ctx = &Ctx::of(&ctx.app, &ctx.principal);
     for name in starters::list_withdrawn(tx, release).await? {
         change_in(ctx, tx, &Withdraw { name: SkillName::parse(&name)? }).await?;
@@ -66,7 +65,7 @@ async fn update(ctx: &Ctx, tx: &mut WriteTx, release: &[u8]) -> Result<()> {
     starters::bring(tx, release, ctx.now()).await
 }
 
-/// A skill that the tenant's library has no more.
+/// The deletion of a starter that was removed from the tenant's library.
 struct Withdraw {
     name: SkillName,
 }
@@ -76,12 +75,12 @@ impl SkillChange for Withdraw {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, _: &Ctx, _: &mut WriteTx, _: Option<&Locked>) -> Result<Proposal> {
-        Ok(Proposal::Delete(None))
+    async fn propose(&self, _: &Ctx, _: &mut WriteTx, _: Option<&Locked>) -> Result<ProposedChange> {
+        Ok(ProposedChange::Delete(None))
     }
 }
 
-/// The new text for a copy, which keeps its other files.
+/// A new text for an unchanged copy of a starter. The copy keeps its resources.
 struct RenewCopy {
     name: SkillName,
     document: SkillDocument,
@@ -89,7 +88,7 @@ struct RenewCopy {
 
 impl RenewCopy {
     fn of(ctx: &Ctx, copy: &OutdatedCopy) -> Result<Self> {
-        // It has passed the limits of its time.
+        // The text was valid under the limits of its time, so the length of its body is not limited.
         let limits = ctx.app.limits.with_unbounded_body();
         let document = SkillDocument::parse(&copy.document, &limits)?;
         Ok(Self { name: SkillName::parse(&copy.name)?, document })
@@ -101,10 +100,10 @@ impl SkillChange for RenewCopy {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         let resources = current.map(|current| current.skill.resources.clone()).unwrap_or_default();
         let draft = Draft::new(ChangeKind::Sync, self.name.clone(), self.document.clone());
-        Ok(Proposal::Write(Box::new(Draft { resources, ..draft })))
+        Ok(ProposedChange::Write(Box::new(Draft { resources, ..draft })))
     }
 
     fn source(&self, _: &Ctx) -> Source {

@@ -1,22 +1,23 @@
-//! The files of an import: archives unpacked and sorted into skills.
+//! Unpacks the archives of an import and groups their files into skills.
 
 use knowhow_domain::Result;
 
 use super::import_report::LeftOutFile;
-use crate::archive::{self, Folder, LeftOut, PROVENANCE_FILE, PackedFile, Provenance};
-use crate::examples::{self, EXAMPLES_FILE};
+use crate::learning::examples::{self, EXAMPLES_FILE};
+use crate::skills::archive::{self, Folder, LeftOut, PROVENANCE_FILE, PackedFile, Provenance};
 
-/// A file as it was uploaded.
+/// An uploaded file.
+#[derive(Clone)]
 pub struct Upload {
-    /// What the client calls it.
+    /// The file name given by the client.
     pub file_name: String,
-    /// SKILL.md text, zip, tar or tar.gz.
+    /// Bytes of a SKILL.md, zip, tar or tar.gz.
     pub bytes: Vec<u8>,
 }
 
-/// Everything that was uploaded.
+/// The content of all uploads of an import.
 #[derive(Default)]
-pub(super) struct Unpacked {
+pub(super) struct UnpackedUploads {
     pub(super) skills: Vec<Uploaded>,
     pub(super) strays: Vec<String>,
     pub(super) left_out: Vec<LeftOutFile>,
@@ -24,43 +25,49 @@ pub(super) struct Unpacked {
     pub(super) provenance: Provenance,
 }
 
-/// A skill as it was uploaded.
+/// An uploaded skill.
 pub(super) struct Uploaded {
     pub(super) folder: Folder,
-    /// What of it could not be taken, without which it is not whole.
+    /// A file of the skill that could not be read. The skill is then incomplete and is rejected.
     pub(super) missing: Option<LeftOut>,
 }
 
-/// Unpacks and sorts the uploads.
+/// Unpacks and groups the uploads.
 ///
 /// # Errors
-/// `Invalid` or `TooLarge` for an archive that is not to be opened.
-pub(super) fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
-    let mut all = Unpacked::default();
-    // What one archive may hold is what all of them together may hold: many small ones are no way around it.
-    let mut left = archive::Limits::default();
+/// `Invalid` or `TooLarge` if an archive cannot be opened.
+pub(super) fn unpack(uploads: Vec<Upload>, limits: archive::Limits) -> Result<UnpackedUploads> {
+    let mut all = UnpackedUploads::default();
+    // The limits apply to all archives together, so that many small archives cannot evade them.
+    let mut left = limits;
     for upload in uploads {
         if archive::is_archive(&upload.bytes) {
             let unpacked = archive::read(&upload.bytes, &left)?;
             left.entries -= unpacked.entries.len();
-            left.total_bytes -= unpacked.entries.iter().map(|e| e.bytes.len() as u64).sum::<u64>();
+            left.total_bytes -= unpacked.written;
             all.add(unpacked)?;
         } else if upload.file_name.rsplit('/').next() == Some(PROVENANCE_FILE) {
-            let mut alone = vec![PackedFile { path: PROVENANCE_FILE.to_owned(), bytes: upload.bytes }];
+            let mut alone = vec![PackedFile::plain(PROVENANCE_FILE, upload.bytes)];
             all.provenance.extend(Provenance::take(&mut alone)?);
         } else if upload.file_name.rsplit('/').next() == Some(EXAMPLES_FILE) {
-            all.examples.push(PackedFile { path: upload.file_name, bytes: upload.bytes });
-        } else {
+            all.examples.push(PackedFile::plain(upload.file_name, upload.bytes));
+        } else if archive::has_archive_name(&upload.file_name) {
+            let detail = format!("is no zip, tar or tar.gz archive{}", archive::describe_content(&upload.bytes));
             let path = upload.file_name;
-            let folder = Folder { path, folder: Vec::new(), skill_md: upload.bytes, resources: Vec::new() };
+            let missing = Some(LeftOut { path: path.clone(), detail, is_missed: true });
+            let folder = Folder { path, folder: Vec::new(), skill_md: Vec::new(), resources: Vec::new() };
+            all.skills.push(Uploaded { folder, missing });
+        } else {
+            let (path, skill_md) = (upload.file_name, upload.bytes);
+            let folder = Folder { path, folder: Vec::new(), skill_md, resources: Vec::new() };
             all.skills.push(Uploaded { folder, missing: None });
         }
     }
     Ok(all)
 }
 
-impl Unpacked {
-    fn add(&mut self, unpacked: archive::Unpacked) -> Result<()> {
+impl UnpackedUploads {
+    fn add(&mut self, unpacked: archive::UnpackedArchive) -> Result<()> {
         let mut entries = unpacked.entries;
         self.provenance.extend(Provenance::take(&mut entries)?);
         let (examples, entries) = examples::set_apart(entries);
@@ -83,13 +90,13 @@ impl Unpacked {
     }
 }
 
-/// Why a SKILL.md among a skill's own files is not taken.
-pub const ENCLOSED: &str = "lies among the own files of another skill; move its folder out to import it";
+/// Reason why a SKILL.md in a resource folder of another skill is not imported.
+pub const ENCLOSED: &str = "is in a resource folder of another skill; move its folder out to import it";
 
-/// Why a hidden file or folder below a skill's folder is not taken.
+/// Reason why a hidden file or folder is not imported.
 pub const HIDDEN: &str = "is hidden, and hidden files are not part of a skill";
 
-/// The skill that a file belongs to: the nearest above it.
+/// Returns the skill that a file belongs to: the skill in the nearest folder above the file.
 fn home_of<'a>(skills: &'a mut [Uploaded], path: &str) -> Option<&'a mut Uploaded> {
     let folders: Vec<&str> = path.split('/').collect();
     let above = |skill: &&mut Uploaded| folders[..folders.len() - 1].starts_with(&as_strs(&skill.folder.folder));

@@ -1,52 +1,51 @@
-//! History: list, read, roll back.
+//! Operations on the history of a skill: list and read versions, and roll back to one.
 
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, Version};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Beside, Locked, SkillKey};
-use knowhow_store::versions::{self, VersionState};
+use knowhow_store::skills::versions::{self, VersionState};
+use knowhow_store::skills::{self, AdditionalReads, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
-use super::draft::Draft;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::lookup::{self, Reach};
-use crate::page::{Page, PageQuery, rows_for};
+use crate::change::write::Draft;
+use crate::change::{ChangeResult, ProposedChange, SkillChange, SkillVerb, Target, change_skill, existing};
+use crate::context::lookup::{self, NameMatching};
+use crate::context::page::{Page, PageQuery, rows_for};
 
-/// One version with everything it held.
+/// A version with its full text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct VersionDetail {
-    /// What the list shows.
+    /// The version, as in a list.
     #[serde(flatten)]
     pub version: Version,
-    /// The SKILL.md as it was.
+    /// The SKILL.md of this version.
     pub skill_md: String,
-    /// The resources as they were.
+    /// The resources of this version.
     pub resources: Vec<ResourceEntry>,
 }
 
-/// Names the version to go back to.
+/// The version to roll back to.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rollback {
-    /// The skill, by name or id: of the path, not of the body.
+    /// The skill, by name or id; taken from the path, not from the body.
     #[serde(skip)]
     pub skill: String,
-    /// The version whose state becomes a new version.
+    /// The version to restore as a new version.
     #[schema(minimum = 1)]
     pub version: i32,
-    /// The version that is current, where it matters.
+    /// The version that must be current. Omit it to roll back from any version.
     #[schema(minimum = 1)]
     pub expected_version: Option<i32>,
 }
 
-/// Selects versions of a skill.
+/// Selects a skill and a page of its versions.
 #[derive(Debug, Clone, Default)]
 pub struct ListVersions {
     /// The skill, by name or id.
     pub skill: String,
-    /// The page to read.
     pub page: PageQuery,
 }
 
@@ -54,14 +53,11 @@ pub struct ListVersions {
 pub struct GetVersion {
     /// The skill, by name or id.
     pub skill: String,
-    /// Its number, from 1.
+    /// The version number, from 1.
     pub version: i32,
 }
 
-/// Lists versions, newest first.
-///
-/// # Errors
-/// `NotFound`.
+/// Lists the versions of a skill, newest first.
 pub async fn list_versions(ctx: &Ctx, query: &ListVersions) -> Result<Page<Version>> {
     let (limit, before) = (query.page.limit()?, query.page.after::<i32>()?);
     let rows =
@@ -69,19 +65,13 @@ pub async fn list_versions(ctx: &Ctx, query: &ListVersions) -> Result<Page<Versi
     Page::of(rows, limit, |last| last.version)
 }
 
-/// Reads one version.
-///
-/// # Errors
-/// `NotFound`.
+/// Returns a version of a skill with its text.
 pub async fn get_version(ctx: &Ctx, query: &GetVersion) -> Result<VersionDetail> {
     let state = in_history(ctx, &query.skill, async |tx, id, _| get(tx, id, query.version).await).await?;
     Ok(VersionDetail { version: state.version, skill_md: state.document, resources: state.resources })
 }
 
-/// Makes the state of an earlier version a new version.
-///
-/// # Errors
-/// `NotFound`, `VersionConflict`.
+/// Restores the state of an earlier version as a new version.
 pub async fn rollback_skill(ctx: &Ctx, input: &Rollback) -> Result<SavedSkill> {
     ctx.principal.require(Scope::SkillsWrite)?;
     change_skill(ctx, input).await
@@ -89,19 +79,19 @@ pub async fn rollback_skill(ctx: &Ctx, input: &Rollback) -> Result<SavedSkill> {
 
 impl SkillChange for Rollback {
     fn target(&self) -> Target<'_> {
-        Target::Called(&self.skill, Reach::Segment)
+        Target::Called(&self.skill, NameMatching::Segment)
     }
 
-    fn reads(&self) -> Beside {
-        Beside { version: Some(self.version), ..Beside::default() }
+    fn reads(&self) -> AdditionalReads {
+        AdditionalReads { version: Some(self.version), ..AdditionalReads::default() }
     }
 
-    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         let current = existing(current, self.expected_version)?;
         let old = current.past.as_ref().ok_or_else(|| Error::not_found("version"))?;
         let document = SkillDocument::parse_named(&old.document, &ctx.app.limits)?;
         let draft = Draft::of(ChangeKind::Rollback, current, document)?;
-        Ok(Proposal::Write(Box::new(Draft { resources: old.resources.clone(), ..draft })))
+        Ok(ProposedChange::Write(Box::new(Draft { resources: old.resources.clone(), ..draft })))
     }
 }
 
@@ -113,19 +103,19 @@ impl SkillVerb for Rollback {
         ("rollback", &self.skill, self)
     }
 
-    fn answer(&self, changed: Changed) -> SavedSkill {
+    fn answer(&self, changed: ChangeResult) -> SavedSkill {
         SavedSkill::of(changed)
     }
 }
 
-/// Runs a read over the history of one skill, which gets the id and the current version.
+/// Runs a read of one skill's history. `read` receives the skill's id and current version.
 pub(super) async fn in_history<T>(
     ctx: &Ctx,
     skill: &str,
     mut read: impl AsyncFnMut(&mut WriteTx, SkillId, i32) -> Result<T>,
 ) -> Result<T> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let found = lookup::find(ctx, skill, Reach::Successor, async |key: &SkillKey| {
+    let found = lookup::find(ctx, skill, NameMatching::Successor, async |key: &SkillKey| {
         let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.history").await?;
         let (id, current) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let result = read(&mut tx, id, current).await?;

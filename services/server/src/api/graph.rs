@@ -1,23 +1,23 @@
-//! `/v1/graph`, `/v1/entities`, `/v1/analytics/skills`.
+//! Endpoints of the graph, entities and analytics: `/v1/graph`, `/v1/entities`, `/v1/analytics/skills`.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get};
 use knowhow_domain::graph::Entity;
+use knowhow_ops::context::page::Page;
 use knowhow_ops::graph::{self, AnalyseSkills, Graph, ListEntities, LookAround, SkillAnalytics};
-use knowhow_ops::page::Page;
 
 use crate::http::{ApiError, Query, ReadProblems, UserCaller, json};
 
-/// Show a part of the graph
+/// Read a part of the graph
 ///
-/// Skills and the things that memories name, with what they have to do with each other, one or two steps around something: at
-/// most 500 nodes and 2,000 edges, and whether there is more.
+/// Returns the skills and entities within one or two steps of a node, and their relations. At most 500 nodes and 2,000
+/// edges, and whether there are more.
 #[utoipa::path(
     operation_id = "get_graph",
     tag = "graph",
     security(("bearer" = ["skills:read"])),
     params(LookAround),
-    responses((status = 200, description = "That part", body = Graph), ReadProblems)
+    responses((status = 200, description = "The part of the graph", body = Graph), ReadProblems)
 )]
 #[get("/v1/graph")]
 pub(crate) async fn get_graph(ctx: UserCaller, query: Query<LookAround>) -> Result<HttpResponse, ApiError> {
@@ -26,7 +26,7 @@ pub(crate) async fn get_graph(ctx: UserCaller, query: Query<LookAround>) -> Resu
 
 /// List entities
 ///
-/// The things that memories name, skills among them, the newest first.
+/// The entities that memories mention, including skills, newest first.
 #[utoipa::path(
     operation_id = "list_entities",
     tag = "graph",
@@ -39,11 +39,12 @@ pub(crate) async fn list_entities(ctx: UserCaller, query: Query<ListEntities>) -
     Ok(json(StatusCode::OK, &graph::list_entities(&ctx, &query.0).await?))
 }
 
-/// Show what became of skills
+/// Analyse the use of skills
 ///
-/// Which skills are used and how that turns out, how long after a use its outcome was known, which were never used or not for
-/// 30 days, and which are in trouble: three outcomes of which fewer than half went well, or conversations that had a correction,
-/// a thumbs down, or a quality below good. Also how often turns offered each skill, and it was ignored or did not apply.
+/// Returns the used skills with their outcomes, the time from a use to its outcome, and the unused skills (never, or not
+/// for 30 days). Also lists skills in trouble: fewer than half of three or more outcomes were good, or conversations had a
+/// correction, a thumbs down or a quality below good. Also counts how often turns offered each skill, and how often it was
+/// ignored or did not apply.
 #[utoipa::path(
     operation_id = "analyse_skills",
     tag = "graph",

@@ -1,25 +1,21 @@
-//! Every endpoint on one page. A handler extracts, calls one operation, and wraps its answer.
+//! Registers all endpoints. A handler extracts its input, calls one operation and wraps the result.
 //!
-//! A request is compared with one path after the other, so those of one beginning are a scope: a request that begins
-//! otherwise passes them by at once. The macro of a handler in a scope names what follows that beginning.
+//! The router compares a request with each path in turn. Paths with a common prefix therefore form a scope, which
+//! other requests skip at once. In a scope, the macro of a handler names only the rest of the path.
 
-mod admin;
-mod directives;
-mod dreams;
 mod graph;
-mod health;
-mod memories;
-mod metadata;
-mod reflections;
+mod learning;
+mod platform;
+mod review;
 mod sessions;
 mod skills;
-mod submissions;
+mod tenants;
 
 use utoipa_actix_web::scope;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// Registers all endpoints. Fixed paths stand before those with a parameter, which would take them; of the others those that
-/// are called most stand first.
+/// Registers all endpoints. Literal paths come before paths with parameters, which would match them too. Otherwise
+/// the most frequently called endpoints come first.
 pub fn configure(routes: &mut ServiceConfig) {
     routes
         .service(scope("/v1/skills").configure(configure_skills))
@@ -27,34 +23,34 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(sessions::get_snapshot)
         .service(sessions::refresh_snapshot)
         .service(sessions::list_conversations)
-        .service(memories::recall)
-        .service(memories::save_memory)
-        .service(memories::list_memories)
-        .service(memories::approve_memory)
-        .service(memories::delete_memory)
-        .service(memories::get_soul)
-        .service(memories::list_souls)
-        .service(memories::approve_soul)
-        .service(memories::put_soul)
+        .service(sessions::memories::recall)
+        .service(sessions::memories::save_memory)
+        .service(sessions::memories::list_memories)
+        .service(sessions::memories::approve_memory)
+        .service(sessions::memories::delete_memory)
+        .service(sessions::memories::get_soul)
+        .service(sessions::memories::list_souls)
+        .service(sessions::memories::approve_soul)
+        .service(sessions::memories::put_soul)
         .service(graph::get_graph)
         .service(graph::list_entities)
         .service(graph::analyse_skills)
-        .service(reflections::list_reflections)
-        .service(reflections::start_reflection)
-        .service(dreams::get_learning)
-        .service(dreams::put_learning)
+        .service(learning::reflections::list_reflections)
+        .service(learning::reflections::start_reflection)
+        .service(learning::dreams::get_learning)
+        .service(learning::dreams::put_learning)
         .service(scope("/v1/dreams").configure(configure_dreams))
         .service(scope("/v1/submissions").configure(configure_submissions))
         .service(scope("/v1/directives").configure(configure_directives))
         .service(scope("/v1/admin").configure(configure_admin))
-        .service(health::check_health)
-        .service(health::check_readiness)
-        .service(metadata::get_resource_metadata);
+        .service(platform::health::check_health)
+        .service(platform::health::check_readiness)
+        .service(platform::metadata::get_resource_metadata);
 }
 
-/// Registers the endpoints of health alone, for an address of their own.
+/// Registers only the health endpoints, for the server on the separate address.
 pub fn configure_health(routes: &mut actix_web::web::ServiceConfig) {
-    routes.service(health::check_health).service(health::check_readiness);
+    routes.service(platform::health::check_health).service(platform::health::check_readiness);
 }
 
 fn configure_skills(routes: &mut ServiceConfig) {
@@ -89,7 +85,7 @@ fn configure_skills(routes: &mut ServiceConfig) {
         .service(skills::get_resource)
         .service(skills::put_resource)
         .service(skills::delete_resource)
-        .service(submissions::share_skill);
+        .service(review::share_skill);
 }
 
 fn configure_sessions(routes: &mut ServiceConfig) {
@@ -108,83 +104,83 @@ fn configure_sessions(routes: &mut ServiceConfig) {
 
 fn configure_submissions(routes: &mut ServiceConfig) {
     routes
-        .service(submissions::submit_skill)
-        .service(submissions::list_submissions)
-        .service(submissions::get_submission)
-        .service(submissions::approve_submission)
-        .service(submissions::reject_submission)
-        .service(submissions::withdraw_submission)
-        .service(submissions::rebase_submission);
+        .service(review::submit_skill)
+        .service(review::list_submissions)
+        .service(review::get_submission)
+        .service(review::approve_submission)
+        .service(review::reject_submission)
+        .service(review::withdraw_submission)
+        .service(review::rebase_submission);
 }
 
 fn configure_dreams(routes: &mut ServiceConfig) {
     routes
-        .service(dreams::start_dreams)
-        .service(dreams::list_dreams)
-        .service(dreams::list_candidates)
-        .service(dreams::get_dream)
-        .service(dreams::apply_dream)
-        .service(dreams::reject_dream)
-        .service(dreams::undo_dream);
+        .service(learning::dreams::start_dreams)
+        .service(learning::dreams::list_dreams)
+        .service(learning::dreams::list_candidates)
+        .service(learning::dreams::get_dream)
+        .service(learning::dreams::apply_dream)
+        .service(learning::dreams::reject_dream)
+        .service(learning::dreams::undo_dream);
 }
 
 fn configure_directives(routes: &mut ServiceConfig) {
     routes
-        .service(directives::list_directives)
-        .service(directives::get_directive)
-        .service(directives::put_directive)
-        .service(directives::delete_directive)
-        .service(directives::list_directive_versions);
+        .service(learning::directives::list_directives)
+        .service(learning::directives::get_directive)
+        .service(learning::directives::put_directive)
+        .service(learning::directives::delete_directive)
+        .service(learning::directives::list_directive_versions);
 }
 
 fn configure_admin(routes: &mut ServiceConfig) {
     routes
-        .service(admin::create_tenant)
-        .service(admin::list_tenants)
-        .service(admin::get_tenant)
-        .service(admin::update_tenant)
-        .service(admin::suspend_tenant)
-        .service(admin::resume_tenant)
-        .service(admin::create_user)
-        .service(admin::list_users)
-        .service(admin::get_user)
-        .service(admin::list_user_sessions)
-        .service(admin::end_user_session)
-        .service(admin::suspend_user)
-        .service(admin::resume_user)
-        .service(admin::erase_user)
-        .service(admin::export_user)
-        .service(admin::hold_user)
-        .service(admin::release_user)
-        .service(admin::list_erasures)
-        .service(admin::create_issuer)
-        .service(admin::list_issuers)
-        .service(admin::delete_issuer)
-        .service(admin::create_key)
-        .service(admin::list_keys)
-        .service(admin::revoke_key)
-        .service(admin::rotate_key)
-        .service(admin::list_audit)
-        .service(admin::list_archive)
-        .service(admin::restore_skill)
-        .service(admin::review_version)
-        .service(admin::approve_version)
-        .service(admin::list_starter_skills)
-        .service(admin::get_starter_skill)
-        .service(admin::put_starter_skill)
-        .service(admin::delete_starter_skill)
-        .service(admin::list_starter_versions)
-        .service(admin::get_starter_version)
-        .service(admin::list_starter_users)
-        .service(admin::put_webhook)
-        .service(admin::get_webhook)
-        .service(admin::delete_webhook)
-        .service(admin::test_webhook)
-        .service(admin::list_job_queues)
-        .service(admin::list_jobs)
-        .service(admin::retry_job)
-        .service(admin::discard_job)
-        .service(admin::list_processes)
-        .service(admin::get_models)
-        .service(admin::get_stats);
+        .service(tenants::create_tenant)
+        .service(tenants::list_tenants)
+        .service(tenants::get_tenant)
+        .service(tenants::update_tenant)
+        .service(tenants::suspend_tenant)
+        .service(tenants::resume_tenant)
+        .service(tenants::create_user)
+        .service(tenants::list_users)
+        .service(tenants::get_user)
+        .service(tenants::list_user_sessions)
+        .service(tenants::end_user_session)
+        .service(tenants::suspend_user)
+        .service(tenants::resume_user)
+        .service(tenants::erase_user)
+        .service(tenants::export_user)
+        .service(tenants::hold_user)
+        .service(tenants::release_user)
+        .service(tenants::list_erasures)
+        .service(tenants::create_issuer)
+        .service(tenants::list_issuers)
+        .service(tenants::delete_issuer)
+        .service(tenants::create_key)
+        .service(tenants::list_keys)
+        .service(tenants::revoke_key)
+        .service(tenants::rotate_key)
+        .service(tenants::list_audit)
+        .service(tenants::list_archive)
+        .service(tenants::restore_skill)
+        .service(tenants::review_version)
+        .service(tenants::approve_version)
+        .service(tenants::list_starter_skills)
+        .service(tenants::get_starter_skill)
+        .service(tenants::put_starter_skill)
+        .service(tenants::delete_starter_skill)
+        .service(tenants::list_starter_versions)
+        .service(tenants::get_starter_version)
+        .service(tenants::list_starter_users)
+        .service(tenants::put_webhook)
+        .service(tenants::get_webhook)
+        .service(tenants::delete_webhook)
+        .service(tenants::test_webhook)
+        .service(tenants::list_job_queues)
+        .service(tenants::list_jobs)
+        .service(tenants::retry_job)
+        .service(tenants::discard_job)
+        .service(tenants::list_processes)
+        .service(tenants::get_models)
+        .service(tenants::get_stats);
 }

@@ -1,23 +1,24 @@
-//! `knowhow audit`.
+//! The command `knowhow audit`.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
-use knowhow_ops::chain::{self, Verified};
+use knowhow_ops::platform::chain::{self, Verified};
 
-use super::{print, shell};
+use super::shell;
 use crate::config::Config;
+use knowhow_client::print;
 
-/// The audit log.
+/// Commands for the audit log.
 #[derive(Subcommand)]
 pub(super) enum AuditCommand {
-    /// Verify that no entry under a seal was changed, removed or added, and name the first seal that is broken
+    /// Verify that no sealed entry was changed, removed or added, and print the first broken seal
     Verify {
-        /// Of this tenant alone, by slug
+        /// Only this tenant, by slug
         #[arg(long)]
         tenant: Option<String>,
-        /// Print what was found as JSON, a line for each tenant
+        /// Print the results as JSON, one line per tenant
         #[arg(long)]
         json: bool,
     },
@@ -49,18 +50,18 @@ fn sentence_of(one: &Verified) -> String {
         let (from, to) = (broken.from.to_rfc3339(), broken.to.to_rfc3339());
         return format!("{tenant}: BROKEN at seal {} ({from} to {to}): {}", broken.seal, broken.finding);
     }
-    let mut said = format!("{tenant}: OK, {entries} entries under {seals} seals");
+    let mut line = format!("{tenant}: OK, {entries} entries under {seals} seals");
     if let (Some(head), Some(until)) = (&one.head, one.until) {
-        said += &format!(", until {}, head {head}", until.to_rfc3339());
+        line += &format!(", until {}, head {head}", until.to_rfc3339());
     }
     if *past > 0 {
-        said += &format!("; of {past} seals the entries may have left by age");
+        line += &format!("; the entries of {past} seals may have expired");
     }
     if *unvouched > 0 {
-        said += &format!("; {unvouched} seals are by a master key that is not known here");
+        line += &format!("; {unvouched} seals cannot be verified: they were made with another master key");
     }
     if one.lags {
-        said += "; entries older than an hour are under no seal: does a worker run?";
+        line += "; entries older than an hour are not sealed: check that a worker runs";
     }
-    said
+    line
 }

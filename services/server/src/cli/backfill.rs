@@ -1,4 +1,4 @@
-//! `knowhow backfill`.
+//! The command `knowhow backfill`.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,24 +7,26 @@ use anyhow::Result;
 use clap::Args;
 use knowhow_ops::jobs::{self, Backlog};
 
-use super::{print, shell};
+use super::shell;
 use crate::config::Config;
+use knowhow_client::print;
 
-/// Has every skill that is not in the graph read by the workers, and says how far they are.
+/// Queue all skills that are missing from the graph, and report progress
 #[derive(Args)]
 pub(super) struct Backfill {
-    /// Enqueue what is to be read, say how much that is, and do not wait
+    /// Queue the skills, print their number, and exit without waiting
     #[arg(long)]
     no_wait: bool,
 }
 
-/// Between two looks.
+/// Interval between two checks of the progress.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Looks without progress, after which nobody seems to work.
+/// Number of checks without progress after which the command reports that no worker seems to run.
 const PATIENCE: u32 = 30;
 
 impl Backfill {
-    /// Enqueues until nothing is left, and waits for the workers. May be run again, and beside workers that do the same.
+    /// Queues all skills that are missing from the graph, and waits until workers have indexed them. The command may
+    /// run repeatedly and concurrently.
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
         let app = shell::app(config)?;
         let mut outcome = Ok(ExitCode::SUCCESS);
@@ -44,7 +46,7 @@ impl Backfill {
             jobs::reconcile(app).await?;
             let left = jobs::find_backlog(app).await?;
             if left.is_empty() {
-                print::note("the graph has all skills");
+                print::note("all skills are in the graph");
                 return Ok(ExitCode::SUCCESS);
             }
             if before != Some(left) {
@@ -56,9 +58,7 @@ impl Backfill {
             }
             idle += 1;
             if idle == PATIENCE {
-                print::note(
-                    "no worker takes these jobs: start one with `knowhow worker`, or serve with `--with-worker`",
-                );
+                print::note("no worker runs these jobs: start `knowhow worker`, or `knowhow serve --with-worker`");
                 return Ok(ExitCode::FAILURE);
             }
             before = Some(left);
@@ -69,5 +69,5 @@ impl Backfill {
 
 fn describe(left: Backlog) -> String {
     let or_more = if left.is_cut { " or more" } else { "" };
-    format!("to be read: the skills of {} users{or_more}; jobs that wait: {}{or_more}", left.users, left.jobs)
+    format!("remaining: skills of {} users{or_more}; waiting jobs: {}{or_more}", left.users, left.jobs)
 }

@@ -1,4 +1,4 @@
-//! `knowhow tenant create`, `knowhow key create`.
+//! The commands `knowhow tenant create` and `knowhow key create`.
 
 use std::process::ExitCode;
 
@@ -6,51 +6,52 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use clap::Subcommand;
 use knowhow_domain::{Algorithm, Scope};
-use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant, UnderKeys};
+use knowhow_ops::tenants::{self, CreateIssuer, CreateKey, CreateTenant, UnderKeys};
 use knowhow_ops::{App, Ctx, Principal};
-use knowhow_store::credential::api_key;
+use knowhow_store::vault::credential::api_key;
 
 use super::move_tenant::MoveTenant;
-use super::{print, shell};
+use super::shell;
 use crate::config::Config;
+use knowhow_client::print;
 
-/// Tenants.
+/// Commands for tenants.
 #[derive(Subcommand)]
 pub(super) enum TenantCommand {
-    /// Make a tenant, with an HS256 issuer for `knowhow token`
+    /// Create a tenant, with an HS256 issuer for `knowhow token`
     Create {
         /// Lower-case letters and digits, joined by single dashes
         slug: String,
-        /// For people
+        /// Display name
         #[arg(long)]
         name: Option<String>,
-        /// Which database it is to live in, one of KNOWHOW_PLACES or home
+        /// Database for the tenant: a name in KNOWHOW_PLACES, or home
         #[arg(long)]
         place: Option<String>,
     },
-    /// Move a tenant to another database while it is used; refuses its requests for a moment
+    /// Move a tenant to another database while it is in use; its requests are rejected for a moment
     Move(MoveTenant),
 }
 
-/// API keys.
+/// Commands for API keys.
 #[derive(Subcommand)]
 pub(super) enum KeyCommand {
-    /// Make an API key and print it, this once
+    /// Create an API key and print it; it cannot be shown again
     Create {
-        /// The tenant's slug
+        /// Slug of the tenant
         #[arg(long)]
         tenant: String,
-        /// For people
+        /// Name of the key
         #[arg(long, default_value = "command line")]
         name: String,
         /// Scopes, separated by commas
         #[arg(long, value_delimiter = ',', default_value = "skills:read,skills:write,sessions,memories")]
         scope: Vec<String>,
-        /// When it expires, in days; by default never
+        /// Days until the key expires; by default never
         #[arg(long)]
         days: Option<u32>,
     },
-    /// Seal anew what is under KNOWHOW_SECRET_KEY_PREVIOUS: secrets of issuers and webhooks
+    /// Encrypt again secrets that are encrypted with KNOWHOW_SECRET_KEY_PREVIOUS: those of issuers and webhooks
     Reseal,
 }
 
@@ -67,16 +68,16 @@ impl TenantCommand {
     }
 }
 
-/// Makes a tenant with an issuer whose tokens this service can sign.
+/// Creates a tenant and an issuer with which this service can sign tokens for the tenant.
 pub(super) async fn create_tenant(app: &App, tenant: CreateTenant) -> Result<()> {
     let nowhere = app.gate.operator_at_shell(None).await?;
-    admin::create_tenant(&Ctx::of(app, &nowhere), &tenant).await?;
+    tenants::create_tenant(&Ctx::of(app, &nowhere), &tenant).await?;
     app.gate.state().forget_tenants();
     let operator = app.gate.operator_at_shell(Some(&tenant.slug)).await?;
     add_issuer(app, &operator).await
 }
 
-/// Registers an HS256 issuer with a fresh secret.
+/// Registers an HS256 issuer with a new random secret.
 pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
     let (_, secret) = api_key::generate()?;
     let issuer = CreateIssuer {
@@ -86,7 +87,7 @@ pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
         secret: Some(secret.into()),
         jwks_url: None,
     };
-    admin::create_issuer(&Ctx::of(app, operator), &issuer).await?;
+    tenants::create_issuer(&Ctx::of(app, operator), &issuer).await?;
     Ok(())
 }
 
@@ -100,23 +101,23 @@ impl KeyCommand {
             .map(|s| s.parse::<Scope>().with_context(|| format!("'{s}' is not a scope")))
             .collect::<Result<Vec<_>>>()?;
         let expires_at = days.map(|days| app.clock.now() + TimeDelta::days(i64::from(days)));
-        let created = admin::create_key(&Ctx::of(&app, &operator), &CreateKey { name, scopes, expires_at }).await?;
+        let created = tenants::create_key(&Ctx::of(&app, &operator), &CreateKey { name, scopes, expires_at }).await?;
         print::line(&*created.secret)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Seals anew, and says what still needs the master key before.
+/// Encrypts all secrets with the current master key. Reports the secrets that still need the previous key.
 async fn reseal(app: &App) -> Result<ExitCode> {
-    let UnderKeys { current, previous, neither, api_keys } = admin::reseal(app).await?;
-    print::line(format!("{previous} secrets were sealed anew, {current} were under the current master key already"))?;
+    let UnderKeys { current, previous, neither, api_keys } = tenants::reseal(app).await?;
+    print::line(format!("{previous} secrets were encrypted again, {current} already used the current master key"))?;
     if neither > 0 {
         print::line(format!(
-            "{neither} secrets open with neither master key: their issuers and webhooks need new ones"
+            "{neither} secrets cannot be decrypted with either master key: set new ones for their issuers and webhooks"
         ))?;
     }
     print::line(format!(
-        "{api_keys} API keys are not known to be under the current master key; each is once it is used"
+        "{api_keys} API keys may still use the previous master key; each is converted when it is used"
     ))?;
     Ok(if neither > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

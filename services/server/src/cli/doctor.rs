@@ -1,24 +1,27 @@
-//! `knowhow doctor`.
+//! The command `knowhow doctor`.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use knowhow_ops::admin::{UnderKeys, count_under_keys};
-use knowhow_ops::chat::{ChatLimits, Prompt};
-use knowhow_ops::embed::TextKind;
+use knowhow_ops::models::chat::{ChatLimits, Prompt};
+use knowhow_ops::models::embed::TextKind;
+use knowhow_ops::tenants::{UnderKeys, count_under_keys};
 use knowhow_ops::{Asker, Asking, Models, Priority};
-use knowhow_store::{Database, DatabaseConfig, boot, explain, issuers, queue, replica};
+use knowhow_store::deployment::{boot, replica};
+use knowhow_store::tenants::issuers;
+use knowhow_store::{Database, DatabaseConfig, explain, jobs};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
-use super::{print, process, shell};
+use super::{process, shell};
 use crate::config::Config;
+use knowhow_client::print;
 
-/// How long a model may take to answer.
+/// Maximum time to wait for the response of a model.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Says what is wrong, in words; exit code 1 where anything is.
+/// Prints all problems. The exit code is 1 if there are any.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     let mut findings: Vec<String> = Vec::new();
     if let Err(error) = config.secret() {
@@ -31,13 +34,13 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     }
     print::lines(findings.iter().map(|finding| format!("wrong: {finding}")))?;
     if findings.is_empty() {
-        print::line("database, roles, row-level security, models and settings are as they must be")?;
+        print::line("database, roles, row-level security, models and settings are correct")?;
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
 }
 
-/// What is wrong with the database; where nothing is, says how the jobs are.
+/// Returns the problems of the database. If it has no problems, reports the state of the jobs.
 async fn examine_database(config: &Config) -> Result<Vec<String>> {
     let wrong = |error: anyhow::Error| Ok(vec![format!("{error:#}")]);
     let settings = match config.database() {
@@ -70,7 +73,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// What is wrong with a place besides `home`.
+/// Returns the problems of a database other than `home`.
 async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<String>> {
     let url = settings.url_of(db.here());
     let mut findings = match explain(url).await? {
@@ -83,7 +86,7 @@ async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<S
     Ok(findings.into_iter().map(|finding| format!("place '{}': {finding}", db.place_name())).collect())
 }
 
-/// What is wrong with the replica, where one is named.
+/// Returns the problems of the replica, if one is configured.
 async fn examine_replica(config: &Config) -> Result<Vec<String>> {
     let replica = match config.replica() {
         Ok(Some(replica)) => replica,
@@ -92,7 +95,7 @@ async fn examine_replica(config: &Config) -> Result<Vec<String>> {
     };
     if let Some(unreachable) = explain(&config.replica_url).await? {
         return Ok(vec![format!(
-            "the replica of KNOWHOW_REPLICA_URL: {unreachable}; until it is there, the primary is read"
+            "the replica of KNOWHOW_REPLICA_URL: {unreachable}; until it is reachable, the primary is read"
         )]);
     }
     Ok(replica::inspect(&replica)
@@ -100,15 +103,15 @@ async fn examine_replica(config: &Config) -> Result<Vec<String>> {
         .unwrap_or_else(|error| vec![format!("the replica cannot be inspected: {error}")]))
 }
 
-/// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.
+/// Reports the number of dead jobs. They are not a problem of the deployment, because an admin can retry them.
 async fn report_jobs(db: &Database) -> Result<()> {
-    match queue::count_dead(db).await? {
-        0 => print::line("jobs: the queue is there, no job is dead"),
-        dead => print::line(format!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)")),
+    match jobs::count_dead(db).await? {
+        0 => print::line("jobs: the queue exists, no dead jobs"),
+        dead => print::line(format!("jobs: the queue exists, {dead} dead jobs (GET /v1/admin/jobs?state=dead)")),
     }
 }
 
-/// What still needs the master key before, where one is set, and what opens with neither.
+/// Reports the secrets that still need the previous master key, and those that no key decrypts.
 async fn report_keys(config: &Config) -> Result<()> {
     let Ok(app) = shell::app(config) else { return Ok(()) };
     let UnderKeys { previous, neither, api_keys, .. } = count_under_keys(&app).await?;
@@ -119,22 +122,22 @@ async fn report_keys(config: &Config) -> Result<()> {
         ))?;
     }
     if neither > 0 {
-        print::line(format!("master key: {neither} secrets of issuers and webhooks do not open with it"))?;
+        print::line(format!("master key: {neither} secrets of issuers and webhooks cannot be decrypted with it"))?;
     }
     app.db.close().await;
     Ok(())
 }
 
-/// Issuers whose keys are out of reach: their tokens are refused like any others, so nobody else is told. They are the
-/// tenants' own affair, and nothing wrong with the deployment.
+/// Reports issuers with keys that cannot be fetched. The service rejects their tokens like any invalid token, so the
+/// cause is visible only here. These issuers are not a problem of the deployment.
 async fn report_issuers(config: &Config, db: &Database) -> Result<()> {
-    // A secret that is wrong is a finding of its own.
+    // Another check reports an invalid master secret.
     let Ok(app) = shell::app(config) else { return Ok(()) };
     let findings = issuers::examine(db, app.gate.state()).await?;
     print::lines(findings.iter().map(|finding| format!("issuers: {finding}")))
 }
 
-/// Says which models there are, and asks each something; what is wrong with those that were asked for.
+/// Reports the models and sends a test request to each. Returns the problems of the configured models.
 async fn examine(models: &Models) -> Result<Vec<String>> {
     let mut findings: Vec<String> = models.problem().map(str::to_owned).into_iter().collect();
     if let Some(embedder) = &models.embedder {

@@ -1,33 +1,35 @@
-//! `knowhow dream`.
+//! The command `knowhow dream`.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use knowhow_domain::dream::{DreamOp, Operation, Pass, RunState};
-use knowhow_ops::admin;
-use knowhow_ops::dream::{self, DreamDetail, StartDreams};
-use knowhow_ops::page::PageQuery;
+use knowhow_domain::learning::dream::{DreamOp, Operation, Pass, RunState};
+use knowhow_ops::context::page::PageQuery;
+use knowhow_ops::learning::dream::{self, DreamDetail, StartDreams};
+use knowhow_ops::tenants;
 use knowhow_ops::{App, Ctx};
 
-use super::{print, serve, shell};
+use super::shell;
+use super::startup::open_models;
 use crate::config::Config;
+use knowhow_client::print;
 
-/// Dreams for a user at once, without a worker.
+/// Run dreams for a user now, without a worker
 #[derive(Args)]
 pub(super) struct DreamCommand {
-    /// The user's external id
+    /// External id of the user
     user: String,
-    /// The tenant's slug; where there is one tenant alone, it may be left out
+    /// Slug of the tenant; optional if there is only one
     #[arg(long, value_name = "SLUG")]
     tenant: Option<String>,
-    /// Show what would be proposed; nothing is changed, nor offered
+    /// Only show what would be proposed
     #[arg(long)]
     dry_run: bool,
-    /// A pass, gaps, consolidate or optimize; may be given several times; by default all that are not off
+    /// A pass: gaps, consolidate or optimize; may be repeated; by default all that are not off
     #[arg(long = "pass", value_name = "PASS", value_parser = parse_pass)]
     passes: Vec<Pass>,
-    /// Print each run as `GET /v1/dreams/{id}` answers it, in one JSON array
+    /// Print the runs as a JSON array, each as `GET /v1/dreams/{id}` returns it
     #[arg(long)]
     json: bool,
 }
@@ -37,9 +39,9 @@ fn parse_pass(word: &str) -> Result<Pass, String> {
 }
 
 impl DreamCommand {
-    /// Begins the runs, does them and prints them. Fails where one of them has failed.
+    /// Creates the runs, executes them and prints them. The exit code is 1 if any run failed.
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
-        let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
+        let app = App { models: open_models(config)?, ..shell::app(config)? };
         let outcome = self.dream(&app).await;
         app.db.close().await;
         outcome
@@ -50,15 +52,15 @@ impl DreamCommand {
             Some(slug) => slug,
             None => only_tenant(app).await?,
         };
-        // A mistyped name must not make a user.
+        // A mistyped name is an error; otherwise the command would create a user.
         let operator = app.gate.operator_at_shell(Some(&slug)).await?;
-        admin::get_user(&Ctx::of(app, &operator), &self.user).await?;
+        tenants::get_user(&Ctx::of(app, &operator), &self.user).await?;
         let user = app.gate.user_at_shell(&slug, &self.user).await?;
         let asked = StartDreams { dry_run: self.dry_run, passes: self.passes };
         let runs = dream::dream_here(&Ctx::of(app, &user), &asked).await?;
         match self.json {
             true => print::json(&runs)?,
-            // An empty line between two runs.
+            // Two runs are separated by an empty line.
             false => print::lines(runs.iter().map(describe).collect::<Vec<_>>().join(&String::new()))?,
         }
         let has_failed = runs.iter().any(|detail| detail.run.state == RunState::Failed);
@@ -66,11 +68,11 @@ impl DreamCommand {
     }
 }
 
-/// The tenant, where there is one alone.
+/// Returns the slug of the tenant if there is exactly one.
 async fn only_tenant(app: &App) -> Result<String> {
     let nowhere = app.gate.operator_at_shell(None).await?;
     let page = PageQuery { limit: Some(2), cursor: None };
-    let tenants = admin::list_tenants(&Ctx::of(app, &nowhere), &page).await?;
+    let tenants = tenants::list_tenants(&Ctx::of(app, &nowhere), &page).await?;
     match tenants.items.as_slice() {
         [one] => Ok(one.slug.clone()),
         [] => bail!("there is no tenant: knowhow tenant create SLUG"),
@@ -78,7 +80,7 @@ async fn only_tenant(app: &App) -> Result<String> {
     }
 }
 
-/// Describes a run in lines: its outcome, each operation, and what it cost.
+/// Describes a run in several lines: its outcome, its operations and its cost.
 fn describe(detail: &DreamDetail) -> Vec<String> {
     let run = &detail.run;
     let dry = if run.dry_run { ", a dry run" } else { "" };
@@ -86,10 +88,7 @@ fn describe(detail: &DreamDetail) -> Vec<String> {
     let mut lines = vec![format!("{}: {}{dry}{reason} ({})", run.pass, run.state, run.id)];
     lines.extend(detail.ops.iter().flat_map(describe_op));
     let (calls, tokens) = (detail.calls.len(), run.tokens);
-    lines.push(format!(
-        "  it took {calls} question{} to the model and {tokens} tokens",
-        if calls == 1 { "" } else { "s" }
-    ));
+    lines.push(format!("  used {calls} model call{} and {tokens} tokens", if calls == 1 { "" } else { "s" }));
     lines
 }
 
@@ -101,7 +100,7 @@ fn describe_op(op: &DreamOp) -> Vec<String> {
     let reasons = why.into_iter().chain(op.reasons.iter().map(String::as_str));
     lines.extend(reasons.map(|line| format!("     {}", line.replace('\n', " "))));
     if !op.tainted_by.is_empty() {
-        lines.push(format!("     made of what is not to be trusted: {}", op.tainted_by.join(", ")));
+        lines.push(format!("     derived from untrusted content: {}", op.tainted_by.join(", ")));
     }
     lines.extend(op.diff.iter().flat_map(|diff| diff.lines()).map(|line| format!("     {line}")));
     lines

@@ -1,4 +1,4 @@
-//! `knowhow migrate`.
+//! The command `knowhow migrate`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,27 +8,28 @@ use clap::Args;
 use knowhow_domain::Error;
 use knowhow_store::{Cause, DatabaseUrl, Login, Restored, explain};
 
-use super::{ledger, print};
+use super::ledger;
 use crate::config::{Config, owner_url};
+use knowhow_client::print;
 
-/// Brings the database up to date.
+/// Apply migrations to the database
 #[derive(Args)]
 pub(super) struct Migrate {
-    /// Give the login role of KNOWHOW_DATABASE_URL the password there, also where the role exists already. A role belongs
-    /// to the whole server: every service that logs in as it then needs the new password
+    /// Set the password of the login role to the one in KNOWHOW_DATABASE_URL, even if the role exists. A role belongs to
+    /// the whole server: every service that uses it needs the new password afterwards
     #[arg(long)]
     set_login_password: bool,
-    /// The database was put back to an older state: lift all revisions, so that no process serves what it remembers of a later
-    /// one, and erase again whom the ledger names. Stop every process before
+    /// After restoring a backup: increase all revisions, so that no process serves newer cached data, and erase again the
+    /// users in the list of erasures. Stop all processes before
     #[arg(long)]
     restored: bool,
-    /// What `knowhow erasures` printed after that state, so that who was erased since does not come back
+    /// Output of `knowhow erasures` since that backup, so that users erased since are erased again
     #[arg(long, requires = "restored", value_name = "FILE")]
     erasures: Option<PathBuf>,
 }
 
 impl Migrate {
-    /// Applies what is missing, and sees to the login role.
+    /// Applies the missing migrations. Creates the login role, or checks it if it exists.
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
         let owner_url = owner_url()?;
         let login = self.login(config)?;
@@ -42,7 +43,7 @@ impl Migrate {
             let done = knowhow_store::note_restored(&owner_url, &ledger).await.map_err(cause)?;
             let Restored { users, erased } = done;
             print::note(format!(
-                "restored: the revisions of {users} users are lifted, {erased} users are erased again by the workers"
+                "restored: revisions of {users} users were increased; workers erase {erased} users again"
             ));
         }
         match login {
@@ -64,27 +65,27 @@ impl Migrate {
     }
 }
 
-/// Logs in as the service will. That its address cannot be reached from here may be as it should be; a wrong password
-/// cannot.
+/// Logs in as the service will. A wrong password is an error. An unreachable address is not an error, because it may
+/// be reachable only from the service.
 async fn try_login(config: &Config, login: &Login) -> Result<ExitCode> {
     let role = &login.role;
     match explain(&config.database_url).await? {
         Some(wrong) if wrong.cause == Cause::Login => bail!(
-            "the role '{role}' exists and has another password, which was left as it is, as other databases of this \
-             server may use the role: {wrong}. Either write its password in KNOWHOW_DATABASE_URL; or name a role of \
-             this database's own there, which knowhow migrate makes; or change the password for all who use the role \
-             with: knowhow migrate --set-login-password"
+            "the role '{role}' exists and has another password, which was not changed, because other databases of \
+             this server may use the role: {wrong}. Set its password in KNOWHOW_DATABASE_URL; or name another role \
+             there, which knowhow migrate creates; or change the password for all users of the role with: knowhow \
+             migrate --set-login-password"
         ),
-        Some(unknown) => print::note(format!("the login was not tried: {unknown}")),
+        Some(unknown) => print::note(format!("the login could not be checked: {unknown}")),
         None => {}
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// For the person who runs the command, the cause counts.
+/// Returns the cause of an internal error. It is shown because an operator runs this command.
 fn cause(error: Error) -> anyhow::Error {
     match error {
-        Error::Internal(source) => anyhow!(knowhow_store::said(source.as_ref())),
+        Error::Internal(source) => anyhow!(knowhow_store::join_messages(source.as_ref())),
         other => other.into(),
     }
 }

@@ -1,30 +1,22 @@
-//! The command line.
+//! The command line of the service.
 
-mod admin;
 mod audit;
 mod backfill;
-mod client;
 mod create;
 mod database;
-mod directory;
 mod doctor;
 mod dream;
-mod export;
 mod heartbeat;
-mod import;
 mod ledger;
 mod migrate;
 mod move_tenant;
-mod print;
 mod process;
-mod scan;
 mod seed_demo;
 mod serve;
 mod shell;
 mod signals;
-mod sync;
+mod startup;
 mod token;
-mod whole;
 mod worker;
 
 use std::path::PathBuf;
@@ -33,22 +25,23 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use knowhow_client::print;
+use knowhow_domain::text::visible::Visible;
 
 use crate::config::{self, Config};
 use crate::mcp;
 use crate::telemetry;
-use crate::visible::Visible;
 
-/// Keeps what agents have learned to do ("skills": files named SKILL.md) for each of their users, and hands it to them
-/// when it helps.
+/// Stores what agents have learned to do ("skills": files named SKILL.md) for each of their users, and returns it when it
+/// helps.
 ///
-/// `knowhow serve` is the service, over PostgreSQL; `migrate` and `doctor` set it up; `tenant`, `key` and `token` let
-/// callers in; `import` and `export` move skills in and out of a running one; `sync` keeps a folder of them the same; `scan`
-/// reads skills for what looks like an attack.
+/// `knowhow serve` runs the service on PostgreSQL; `migrate` and `doctor` set it up; `tenant`, `key` and `token` create
+/// credentials; `import` and `export` move skills into and out of a running service; `sync` synchronizes a folder with it;
+/// `scan` checks skills for attacks.
 #[derive(Parser)]
 #[command(name = "knowhow", bin_name = "knowhow", version, about, propagate_version = true)]
 struct Cli {
-    /// TOML file with settings; KNOWHOW_* variables win over it
+    /// TOML file with settings; KNOWHOW_* variables take precedence
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -59,67 +52,59 @@ struct Cli {
 enum Command {
     /// Serve REST, MCP and the interactive API
     Serve {
-        /// Work on jobs too, as `knowhow worker` does
+        /// Also run jobs, as `knowhow worker` does
         #[arg(long)]
         with_worker: bool,
     },
-    /// Work on jobs: what the service does in the background
+    /// Run the service's background jobs
     Worker,
-    /// Bring the database of DATABASE_URL up to date, and make the login role of KNOWHOW_DATABASE_URL where it is missing
+    /// Migrate the database of DATABASE_URL, and create the login role of KNOWHOW_DATABASE_URL if it is missing
     Migrate(migrate::Migrate),
-    /// Mint a JWT of a tenant's HS256 issuer, or of the deployment's own, for development
+    /// Create a JWT of a tenant's HS256 issuer, or of the deployment's own, for development
     Token(token::Token),
-    /// Tenants
+    /// Manage tenants
     #[command(subcommand)]
     Tenant(create::TenantCommand),
-    /// The audit log
+    /// Check the audit log
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// API keys, and what is sealed under the deployment's master key
+    /// Manage API keys, and secrets encrypted with the master key
     #[command(subcommand, visible_alias = "keys")]
     Key(create::KeyCommand),
-    /// Import a folder or archive of skills into a running service
-    Import(import::Import),
-    /// Export all skills of a user from a running service
-    Export(export::Export),
-    /// What an admin does for a tenant, in a running service
-    Admin(admin::Admin),
-    /// Print who was erased, to be kept beside backups: a restore of an older state must not bring them back
+    #[command(flatten)]
+    Client(knowhow_client::Command),
+    /// Print all erasures. Keep the output with backups, so that restoring an older one does not bring erased users back
     Erasures,
-    /// Keep a folder of skills and a user's skills in a running service the same
-    Sync(sync::Sync),
-    /// Read a folder or archive of skills for what looks like an attack; needs no service and no database
-    Scan(scan::Scan),
     /// Print the OpenAPI document
     Openapi {
-        /// Print what MCP clients are told about the tools and prompts instead
+        /// Print the definitions of MCP tools and prompts instead
         #[arg(long)]
         mcp: bool,
     },
-    /// Print the effective settings, secrets masked
+    /// Print the effective settings, with secrets masked
     Config {
-        /// Print what can be set instead, with defaults and meanings, as Markdown
+        /// Print all settings with defaults and meanings instead, as Markdown
         #[arg(long)]
         describe: bool,
     },
-    /// Print what is measured, with labels and meanings, as Markdown
+    /// Print all metrics with labels and meanings, as Markdown
     Metrics,
-    /// Have all skills read that are not in the graph yet, and say how far the workers are
+    /// Index all skills that are missing from the graph, and report progress
     Backfill(backfill::Backfill),
-    /// Have a user's skills and conversations looked at now, and print what is proposed and done
+    /// Run a dream for one user now and print its proposals and changes
     Dream(dream::DreamCommand),
-    /// Check database, roles, row-level security, models and settings, and say what is wrong
+    /// Check database, roles, row-level security, models and settings, and report problems
     Doctor,
-    /// Print what lets a shell complete these commands, e.g. for ~/.bashrc: source <(knowhow completions bash)
+    /// Print a shell completion script, e.g. for ~/.bashrc: source <(knowhow completions bash)
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Make a demo tenant with a user, an API key and tokens, and print them as shell lines
+    /// Create a demo tenant with a user, an API key and tokens, and print them as shell assignments
     SeedDemo(seed_demo::SeedDemo),
 }
 
-/// Runs the command line.
+/// Runs the command line and returns the exit code.
 pub fn run() -> ExitCode {
     let outcome = dispatch(parse());
     telemetry::flush();
@@ -129,7 +114,8 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// Reads the arguments. Clap quotes wrong ones over several lines, so its error is made from the arguments as they are printed.
+/// Parses the arguments. Clap prints wrong arguments unescaped and over several lines. If an argument is wrong, the
+/// escaped arguments are parsed instead.
 fn parse() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| {
         let shown = std::env::args_os().map(|argument| Visible(&argument.to_string_lossy()).to_string());
@@ -153,17 +139,14 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Command::Completions { shell } => {
-            // Not straight to the output: the library panics where a reader such as `head` has had enough.
+            // The script is written to a buffer first, because the library panics if a reader such as `head` closes
+            // the pipe.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "knowhow", &mut script);
             print::script(&script)?;
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Import(import) => return block_on(import.run()),
-        Command::Export(export) => return block_on(export.run()),
-        Command::Sync(sync) => return block_on(sync.run()),
-        Command::Admin(admin) => return block_on(admin.run()),
-        Command::Scan(scan) => return scan.run(),
+        Command::Client(command) => return block_on(command.run()),
         _ => {}
     }
     let config = Config::load(cli.config.as_deref())?;
@@ -186,18 +169,13 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Tenant(command) => block_on(or_explained(&config, command.run(&config))),
         Command::Key(command) => block_on(or_explained(&config, command.run(&config))),
         Command::SeedDemo(seed) => block_on(or_explained(&config, seed.run(&config))),
-        Command::Openapi { .. }
-        | Command::Completions { .. }
-        | Command::Metrics
-        | Command::Import(_)
-        | Command::Export(_)
-        | Command::Sync(_)
-        | Command::Admin(_)
-        | Command::Scan(_) => Ok(ExitCode::SUCCESS),
+        Command::Openapi { .. } | Command::Completions { .. } | Command::Metrics | Command::Client(_) => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
-/// With the reason why the database is out of reach, where that is what is wrong.
+/// Adds the cause to an error if the database cannot be reached.
 async fn or_explained(config: &Config, work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
     match work.await {
         Err(error) => Err(database::explained(config, error).await),

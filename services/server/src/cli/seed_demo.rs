@@ -1,4 +1,4 @@
-//! `knowhow seed-demo`: what `make run` needs to be tried at once. Running it again makes nothing twice.
+//! The command `knowhow seed-demo`: creates demo data for `make run`. It is idempotent.
 
 use std::process::ExitCode;
 
@@ -6,21 +6,22 @@ use anyhow::{Result, bail};
 use chrono::TimeDelta;
 use clap::Args;
 use knowhow_domain::{Error, Scope};
-use knowhow_ops::admin::{self, CreateKey, CreateTenant, MintToken};
+use knowhow_ops::tenants::{self, CreateKey, CreateTenant, MintToken};
 use knowhow_ops::{App, Ctx, Principal, skills};
 
 use super::create::{add_issuer, create_tenant};
+use super::shell;
 use super::token::{operator_token, user_token};
-use super::{print, shell};
 use crate::config::Config;
+use knowhow_client::print;
 
 const TENANT: &str = "demo";
 const USER: &str = "demo-user";
 
-/// Makes the demo tenant.
+/// Create the demo tenant
 #[derive(Args)]
 pub(super) struct SeedDemo {
-    /// Keep this key where it still works, instead of making another
+    /// Keep this key if it still works, instead of creating another
     #[arg(long, env = "KNOWHOW_EXISTING_API_KEY", hide_env_values = true, value_name = "KEY")]
     existing_api_key: Option<String>,
 }
@@ -50,20 +51,20 @@ impl SeedDemo {
         }
         let scopes = vec![Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
         let key = CreateKey { name: "demo".into(), scopes, expires_at: None };
-        Ok(admin::create_key(&Ctx::of(app, operator), &key).await?.secret.to_string())
+        Ok(tenants::create_key(&Ctx::of(app, operator), &key).await?.secret.to_string())
     }
 }
 
 async fn find_or_make_tenant(app: &App) -> Result<Principal> {
     match app.gate.operator_at_shell(Some(TENANT)).await {
-        Ok(operator) if admin::find_signing_issuer(&Ctx::of(app, &operator)).await?.is_some() => Ok(operator),
+        Ok(operator) if tenants::find_signing_issuer(&Ctx::of(app, &operator)).await?.is_some() => Ok(operator),
         Ok(operator) => {
             match add_issuer(app, &operator).await.map_err(|error| error.downcast()) {
                 Ok(()) => {}
-                // It is there, and cannot be opened.
+                // The issuer already exists, but its secret cannot be decrypted.
                 Err(Ok(Error::Conflict { .. })) => bail!(
-                    "the tenant '{TENANT}' of this database was made with another KNOWHOW_SECRET_KEY: use that one, or \
-                     another database"
+                    "the tenant '{TENANT}' of this database was created with another KNOWHOW_SECRET_KEY: use that \
+                     one, or another database"
                 ),
                 Err(Ok(other)) => return Err(other.into()),
                 Err(Err(other)) => return Err(other),
@@ -79,7 +80,7 @@ async fn find_or_make_tenant(app: &App) -> Result<Principal> {
     }
 }
 
-/// What a gate has just looked up it remembers for a second; a new one sees the issuer that was added.
+/// Returns the operator of the demo tenant. The cache of tenants is cleared first, so that the new issuer is found.
 async fn fresh(app: &App) -> Result<Principal> {
     app.gate.state().forget_tenants();
     Ok(app.gate.operator_at_shell(Some(TENANT)).await?)

@@ -1,4 +1,4 @@
-//! What commands with database credentials work with: the service's own parts, without HTTP.
+//! Creates parts of the service for commands that access the database directly instead of over HTTP.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
 
 use crate::config::Config;
 
-/// The gate that the settings describe.
+/// Creates the state of authentication from the settings.
 pub(super) fn gate(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<GateState>> {
     let secret_key = config.secret()?;
     let operator = operator(config, &secret_key);
@@ -25,7 +25,8 @@ pub(super) fn gate(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<GateSta
     Ok(Arc::new(GateState::new(gate, clock)?))
 }
 
-/// The deployment's own issuer; its secret follows from the master secret unless it is set.
+/// Returns the deployment's own issuer of tokens. Unless its secret is configured, it is derived from the master
+/// secret.
 pub(super) fn operator(config: &Config, secret_key: &[u8]) -> OperatorIssuer {
     let secret = if config.operator_secret.is_empty() {
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret_key);
@@ -36,16 +37,16 @@ pub(super) fn operator(config: &Config, secret_key: &[u8]) -> OperatorIssuer {
     OperatorIssuer { iss: config.operator_issuer.clone(), secret }
 }
 
-/// The operations, over connections of this thread and without models.
+/// Creates the application with its own connections and without models.
 pub(super) fn app(config: &Config) -> Result<App> {
     app_over(config, Database::open(&config.database()?)?)
 }
 
-/// The same over connections that are given.
+/// Creates the application with these connections and without models.
 pub(super) fn app_over(config: &Config, db: Database) -> Result<App> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let gate = Gate::new(db.clone(), gate(config, clock.clone())?);
-    let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
+    let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes });
     Ok(App {
         db,
         replica: None,

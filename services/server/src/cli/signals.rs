@@ -1,5 +1,5 @@
-//! The signals that end a process. They are listened for from the start: the first process of a container (PID 1) gets no
-//! signal that it does not ask for.
+//! Signals that stop a process. The handlers are installed at the start, because the first process of a container
+//! (PID 1) receives only signals that it handles.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use anyhow::{Context, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 
-/// What a process was told.
+/// The signals that stop a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
-    /// SIGTERM, from an orchestrator: others take over, and need a moment to notice.
+pub(super) enum StopSignal {
+    /// SIGTERM, sent by an orchestrator. The process continues for some time, until load balancers notice.
     Terminate,
-    /// SIGINT, from a person who waits.
+    /// SIGINT, sent by a user at the terminal.
     Interrupt,
 }
 
-/// The signals that are still to come.
+/// Receivers of the two signals.
 pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    /// Listens from now on.
+    /// Installs the handlers.
     ///
     /// # Errors
-    /// Where the system does not let it.
+    /// Fails if the operating system refuses.
     pub(super) fn listen() -> Result<Self> {
         let listen = |kind| signal(kind).context("cannot wait for signals");
         Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
     }
 
-    /// The next one.
-    pub(super) async fn next(&mut self) -> Told {
+    /// Waits for the next signal.
+    pub(super) async fn next(&mut self) -> StopSignal {
         tokio::select! {
-            _ = self.terminate.recv() => Told::Terminate,
-            _ = self.interrupt.recv() => Told::Interrupt,
+            _ = self.terminate.recv() => StopSignal::Terminate,
+            _ = self.interrupt.recv() => StopSignal::Interrupt,
         }
     }
 
-    /// Whether another one comes within this time.
+    /// Returns whether another signal arrives within `longest`.
     pub(super) async fn comes_within(&mut self, longest: Duration) -> bool {
         timeout(longest, self.next()).await.is_ok()
     }

@@ -1,4 +1,4 @@
-//! `knowhow token`.
+//! The command `knowhow token`.
 
 use std::process::ExitCode;
 
@@ -6,33 +6,34 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use clap::Args;
 use knowhow_domain::{Clock, Scope, SystemClock};
-use knowhow_ops::admin::{self, MintToken};
+use knowhow_ops::tenants::{self, MintToken};
 use knowhow_ops::{App, Ctx};
-use knowhow_store::credential::{NewToken, mint_hs256};
+use knowhow_store::vault::credential::{NewToken, mint_hs256};
 use knowhow_store::{Gate, Principal};
 
-use super::{print, shell};
+use super::shell;
 use crate::config::Config;
+use knowhow_client::print;
 
-/// Mints a JWT.
+/// Create a JWT
 #[derive(Args)]
 pub(super) struct Token {
-    /// The tenant's slug; for an operator it may be left out
+    /// Slug of the tenant; optional for an operator
     #[arg(long)]
     tenant: Option<String>,
-    /// The user's external id (`sub`)
+    /// External id of the user (`sub`)
     #[arg(long, default_value = "demo-user")]
     user: String,
-    /// Scopes, separated by commas; by default what a user has
+    /// Scopes, separated by commas; by default those of a user
     #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
     scope: Vec<String>,
     /// Roles, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "ROLE", value_parser = ["user", "tenant_admin"])]
     role: Vec<String>,
-    /// For the deployment's operators, who keep tenants
+    /// Create an operator token of the deployment, which can manage tenants
     #[arg(long, conflicts_with_all = ["scope", "role"])]
     operator: bool,
-    /// How long it holds, in hours
+    /// Hours until the token expires
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8760))]
     hours: u32,
 }
@@ -58,15 +59,15 @@ impl Token {
     }
 }
 
-/// A token of one of the tenant's users; without scopes and roles it has those of a user.
+/// Creates a token for a user of the tenant. If no scopes and roles are given, the token gets the role `user`.
 pub(super) async fn user_token(app: &App, principal: &Principal, mut token: MintToken) -> Result<String> {
     if token.scopes.is_empty() && token.roles.is_empty() {
         token.roles = vec!["user".to_owned()];
     }
-    Ok(admin::mint_token(&Ctx::of(app, principal), token).await?)
+    Ok(tenants::mint_token(&Ctx::of(app, principal), token).await?)
 }
 
-/// A token of the deployment's own issuer.
+/// Creates a token of the deployment's own issuer.
 pub(super) fn operator_token(config: &Config, name: &str, tenant: Option<&str>, ttl: TimeDelta) -> Result<String> {
     let operator = shell::operator(config, &config.secret()?);
     let token = NewToken {

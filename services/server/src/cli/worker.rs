@@ -1,4 +1,4 @@
-//! `knowhow worker`, and the worker within `knowhow serve`.
+//! The command `knowhow worker`, and the worker in `knowhow serve`.
 
 use std::process::ExitCode;
 
@@ -7,16 +7,18 @@ use anyhow::Result;
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use knowhow_ops::{App, jobs};
-use knowhow_store::queue::{self, WorkerConfig};
+use knowhow_store::jobs as job_queue;
+use knowhow_store::jobs::WorkerConfig;
 
 use super::heartbeat::Heartbeat;
 use super::signals::Signals;
-use super::{block_on, process, serve, shell};
+use super::startup::{open_models, require_isolation};
+use super::{block_on, process, shell};
 use crate::config::Config;
 use crate::entry::Drain;
 use crate::telemetry::{self, Telemetry};
 
-/// Works until SIGTERM or SIGINT, then finishes what is in hand or gives it back.
+/// Runs jobs until SIGTERM or SIGINT, then finishes the running jobs or returns them to the queue.
 pub(super) fn run(config: &Config) -> Result<ExitCode> {
     let telemetry = telemetry::init(config)?;
     let worked = block_on(alone(config, &telemetry));
@@ -27,8 +29,8 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
 async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let worker = config.worker()?;
-    let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
-    serve::require_walls(config, &app.db).await?;
+    let app = App { models: open_models(config)?, ..shell::app(config)? };
+    require_isolation(config, &app.db).await?;
     let drain = Data::<Drain>::default();
     let telling = telemetry.open(config, &app, drain.clone())?;
     let heartbeat = Heartbeat::start(&app.db, process::working(config)?);
@@ -44,18 +46,18 @@ async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Works on the jobs of one place, which has a queue of its own.
+/// Runs the jobs of one database. Each database has its own queue.
 async fn work_at(config: &WorkerConfig, app: App, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-    tracing::info!(concurrency = config.concurrency, place = app.db.place_name(), "working on jobs");
-    // What this version reads anew begins at once, not with the next minute.
+    tracing::info!(concurrency = config.concurrency, place = app.db.place_name(), "running jobs");
+    // Queues the skills that this release must index again immediately, instead of at the next minute.
     if let Err(error) = jobs::reconcile(&app).await {
-        tracing::warn!(%error, "the graph was not looked through at the start; it will be within a minute");
+        tracing::warn!(%error, "checking the graph at the start failed; it is checked again within a minute");
     }
-    queue::work(&app.db, config, &jobs::tasks(&app), stop).await?;
+    job_queue::work(&app.db, config, &jobs::tasks(&app), stop).await?;
     Ok(())
 }
 
-/// Works on jobs until `stop`, at each place as many at once as are set.
+/// Runs jobs until `stop`. The configured concurrency applies to each database.
 pub(super) async fn work(
     config: &WorkerConfig,
     app: &App,

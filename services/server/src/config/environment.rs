@@ -1,4 +1,5 @@
-//! What the environment says: settings, settings whose value stands in a file, and variables that are none.
+//! Reads settings from environment variables. A variable with a name that ends in `_FILE` gives the path of a file
+//! with the value.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,19 +8,19 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::Config;
 
-/// Variables of the same prefix that belong to clients and to the development scripts.
+/// Suffixes of `KNOWHOW_` variables that belong to clients and development scripts. They are ignored.
 const OTHERS: [&str; 8] =
     ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key", "timeout"];
 const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 
-/// The ending of a variable that names a file with the setting's value, as secrets of containers are given.
+/// Suffix of a variable that names a file with the value of the setting. This is how containers usually get secrets.
 const FILE: &str = "_file";
 
-/// Settings by their key, and the variables that were passed over because Kubernetes made them.
-pub(super) type Read = (toml::Table, Vec<String>);
+/// Settings by key, and the names of variables that Kubernetes created and that were ignored.
+pub(super) type EnvironmentSettings = (toml::Table, Vec<String>);
 
-/// Reads the settings among the variables of the environment.
-pub(super) fn read(environment: BTreeMap<String, String>) -> Result<Read> {
+/// Reads the settings from the environment variables.
+pub(super) fn read(environment: BTreeMap<String, String>) -> Result<EnvironmentSettings> {
     let kinds = toml::Table::try_from(Config::default())?;
     let (mut table, mut ignored) = (toml::Table::new(), Vec::new());
     for (name, value) in environment {
@@ -47,8 +48,8 @@ pub(super) fn read(environment: BTreeMap<String, String>) -> Result<Read> {
     Ok((table, ignored))
 }
 
-/// Whether Kubernetes has put the variable into the container because a Service is named `knowhow` or `knowhow-...`
-/// (its documentation: "Accessing the Service", environment variables).
+/// Returns whether Kubernetes created the variable because a Service is named `knowhow` or `knowhow-...`. The
+/// Kubernetes documentation describes such variables in "Accessing the Service".
 fn is_service_link(key: &str, value: &str) -> bool {
     let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
     let is_numbered_port = key.split("port_").skip(1).any(|rest| {
@@ -63,7 +64,7 @@ fn is_service_link(key: &str, value: &str) -> bool {
         || is_numbered_port
 }
 
-/// The content of a file, without the line end that editors and `echo` leave.
+/// Reads a file. Removes one line break at its end, which editors and `echo` add.
 pub(super) fn read_file(name: &str, path: &str) -> Result<String> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read the file of {name}, {path}"))?;
     Ok(text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line)).to_owned())
@@ -82,15 +83,16 @@ fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
     })
 }
 
-/// Whether the setting can hold the value, with the variable's name where it cannot; the whole is read later at once.
+/// Checks that the type of the setting can represent the value. Each variable is checked by itself, because an error
+/// about the whole table would not name the variable.
 fn check_range(name: &str, key: &str, value: &toml::Value) -> Result<()> {
     let alone = toml::Table::from_iter([(key.to_owned(), value.clone())]);
     let fits = toml::Value::Table(alone).try_into::<Config>();
     fits.map(drop).map_err(|error| {
-        let said = error.to_string();
+        let message = error.to_string();
         let range =
             [("u16", "from 0 to 65535"), ("u32", "from 0 to 4294967295"), ("u64", "0 or more"), ("usize", "0 or more")];
-        let range = range.into_iter().find(|(kind, _)| said.contains(&format!("expected {kind}")));
+        let range = range.into_iter().find(|(kind, _)| message.contains(&format!("expected {kind}")));
         match range {
             Some((_, range)) => anyhow!("{name} must be a whole number {range}, is '{value}'"),
             None => error.into(),

@@ -1,17 +1,17 @@
-//! The settings of models, checked and in the form that opens them.
+//! Validates the settings of models, and converts them to the configuration of the models.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use knowhow_ops::embed::Networks;
+use knowhow_ops::models::embed::Networks;
 use knowhow_ops::{ModelsSettings, RemoteSettings};
 
 use super::Config;
 
-/// Attempts after the first one.
+/// Number of retries after a failed request.
 const RETRIES: u32 = 2;
 
-/// The settings of one server, with the part of their names that tells which.
+/// The settings of one model server. `name` is the part of the variables' names that identifies the server.
 struct Server<'a> {
     name: &'a str,
     url: &'a str,
@@ -21,10 +21,10 @@ struct Server<'a> {
 }
 
 impl Config {
-    /// Which models there are.
+    /// Returns the configuration of all models in the settings.
     ///
     /// # Errors
-    /// For a setting that cannot work, naming it and what to write.
+    /// Fails for an invalid setting. The error names the setting and the expected value.
     pub fn models(&self) -> Result<ModelsSettings> {
         let embeddings = Server {
             name: "EMBEDDINGS",
@@ -35,7 +35,7 @@ impl Config {
         };
         let embeddings = embeddings.settings()?;
         if embeddings.is_some() && self.embeddings_dimensions == 0 {
-            bail!("set KNOWHOW_EMBEDDINGS_DIMENSIONS to how many numbers a vector of that model has, e.g. 1536");
+            bail!("set KNOWHOW_EMBEDDINGS_DIMENSIONS to the number of dimensions of that model's vectors, e.g. 1536");
         }
         let chat = Server {
             name: "CHAT",
@@ -56,12 +56,13 @@ impl Config {
 }
 
 impl Config {
-    /// Which networks of the model's folder are used.
+    /// Returns the networks of the model folder that are used.
     fn networks(&self) -> Result<Networks> {
         match self.model.as_str() {
             "default" => Ok(Networks::All),
             "minilm" => Ok(Networks::First),
-            other => bail!("KNOWHOW_MODEL must be `default` or `minilm`, not {other:?}"),
+            "every-language" => Ok(Networks::EveryLanguage),
+            other => bail!("KNOWHOW_MODEL must be `default`, `minilm` or `every-language`, not {other:?}"),
         }
     }
 }
@@ -76,13 +77,13 @@ impl Server<'_> {
             return Ok(None);
         }
         let example = "the base of the server's API, e.g. https://api.example.com/v1";
-        // The value may hold a password, which no error tells.
+        // The value may contain a password, so the error does not quote it.
         let url: url::Url = url.parse().with_context(|| format!("KNOWHOW_{name}_URL must be {example}"))?;
         if !matches!(url.scheme(), "http" | "https") {
             bail!("KNOWHOW_{name}_URL must begin with http:// or https://: {example}");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            bail!("KNOWHOW_{name}_URL must not hold a user or password: put the key in KNOWHOW_{name}_KEY");
+            bail!("KNOWHOW_{name}_URL must not contain a user or password: put the key in KNOWHOW_{name}_KEY");
         }
         if model.is_empty() {
             bail!("set KNOWHOW_{name}_MODEL to the name of the model at KNOWHOW_{name}_URL");

@@ -1,5 +1,5 @@
-//! The variables of OpenTelemetry, which are the same for all programs. What is not read here (`OTEL_EXPORTER_OTLP_HEADERS`,
-//! `_TIMEOUT`, `OTEL_BSP_*`, `OTEL_BLRP_*`, `OTEL_RESOURCE_ATTRIBUTES`) its library reads.
+//! Reads the standard variables of OpenTelemetry. Some variables are read by OpenTelemetry's library instead:
+//! `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `OTEL_BSP_*`, `OTEL_BLRP_*` and `OTEL_RESOURCE_ATTRIBUTES`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,71 +7,71 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use url::Url;
 
-/// What is sent over OTLP, and where. By default nothing is.
+/// The configuration of OTLP. By default, all exports are off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Otel {
-    /// Where spans go.
+    /// URL for spans; `None` if spans are not exported.
     pub traces: Option<Url>,
-    /// Where metrics go.
+    /// URL for metrics; `None` if metrics are not exported.
     pub metrics: Option<Url>,
-    /// Where the log goes, besides standard error.
+    /// URL for the log; `None` if it is not exported. The log is always written to standard error.
     pub logs: Option<Url>,
-    /// Which requests have spans.
+    /// The rule that selects the recorded traces.
     pub sampler: Sampler,
-    /// How often metrics are sent.
+    /// Interval between two exports of metrics.
     pub interval: Duration,
-    /// What this service is called there.
+    /// Name of this service in OpenTelemetry.
     pub service_name: String,
 }
 
-/// Which traces are recorded.
+/// The rule that selects the recorded traces.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampler {
-    /// Of those that begin here, the part that is.
+    /// Recorded share of the traces that this service starts, from 0 to 1.
     pub ratio: f64,
-    /// Whether those that others have begun are recorded where they record theirs.
+    /// Whether a trace from another service is recorded exactly if its parent is.
     pub parent_based: bool,
 }
 
 impl Otel {
-    /// Reads the environment.
+    /// Reads the configuration from the environment.
     ///
     /// # Errors
-    /// For a value that cannot work, naming it.
+    /// Fails for an invalid value. The error names the variable.
     #[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
     pub fn load() -> Result<Self> {
         Self::from_parts(&std::env::vars().filter(|(name, _)| name.starts_with("OTEL_")).collect())
     }
 
     fn from_parts(environment: &BTreeMap<String, String>) -> Result<Self> {
-        let set = Set(environment);
-        let service_name = set.text("OTEL_SERVICE_NAME").unwrap_or("knowhow").to_owned();
-        let milliseconds = match set.text("OTEL_METRIC_EXPORT_INTERVAL") {
+        let variables = OtelVariables(environment);
+        let service_name = variables.text("OTEL_SERVICE_NAME").unwrap_or("knowhow").to_owned();
+        let milliseconds = match variables.text("OTEL_METRIC_EXPORT_INTERVAL") {
             Some(text) => text.parse().ok().filter(|ms| *ms > 0),
             None => Some(60_000),
         };
         let interval =
             milliseconds.context("OTEL_METRIC_EXPORT_INTERVAL must be a number of milliseconds, 1 or more")?;
         Ok(Self {
-            traces: set.endpoint("TRACES", "v1/traces")?,
-            metrics: set.endpoint("METRICS", "v1/metrics")?,
-            logs: set.endpoint("LOGS", "v1/logs")?,
-            sampler: set.sampler()?,
+            traces: variables.endpoint("TRACES", "v1/traces")?,
+            metrics: variables.endpoint("METRICS", "v1/metrics")?,
+            logs: variables.endpoint("LOGS", "v1/logs")?,
+            sampler: variables.sampler()?,
             interval: Duration::from_millis(interval),
             service_name,
         })
     }
 }
 
-/// The variables. One that is empty is not set.
-struct Set<'a>(&'a BTreeMap<String, String>);
+/// The environment variables. An empty variable counts as unset.
+struct OtelVariables<'a>(&'a BTreeMap<String, String>);
 
-impl<'a> Set<'a> {
+impl<'a> OtelVariables<'a> {
     fn text(&self, name: &str) -> Option<&'a str> {
         self.0.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// Where one kind of signal goes.
+    /// Returns the URL for one kind of signal; `None` if it is not exported.
     fn endpoint(&self, signal: &str, path: &str) -> Result<Option<Url>> {
         if self.text("OTEL_SDK_DISABLED").is_some_and(|text| text.eq_ignore_ascii_case("true")) {
             return Ok(None);
@@ -80,13 +80,14 @@ impl<'a> Set<'a> {
         match self.text(&exporter) {
             None | Some("otlp") => {}
             Some("none") => return Ok(None),
-            Some(other) => bail!("{exporter} must be otlp or none, is '{other}'"),
+            Some(other) => bail!("{exporter} must be `otlp` or `none`, is '{other}'"),
         }
         let own = format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT");
         let all = "OTEL_EXPORTER_OTLP_ENDPOINT";
         let (name, url) = match (self.text(&own), self.text(all)) {
             (Some(url), _) => (own.as_str(), url.to_owned()),
-            // The variable for all of them names the server, that for one the very address.
+            // The common variable has the base URL, and the path of the signal is added. A signal's own variable has
+            // the complete URL.
             (None, Some(base)) => (all, format!("{}/{path}", base.trim_end_matches('/'))),
             (None, None) => return Ok(None),
         };

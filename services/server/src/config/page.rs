@@ -1,4 +1,4 @@
-//! docs/settings.md: every setting, from the type and its comments.
+//! Renders docs/reference/settings.md from the type of the settings and its comments.
 
 use anyhow::{Context, Result};
 use utoipa::PartialSchema;
@@ -6,7 +6,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::Config;
 
-/// The setting that begins each part of the page, and its title.
+/// The first setting and the title of each section of the page.
 const PARTS: [(&str, &str); 7] = [
     ("database_url", "Database"),
     ("bind", "Serving"),
@@ -19,17 +19,17 @@ const PARTS: [(&str, &str); 7] = [
 
 const HEAD: &str = "# Settings
 
-`KNOWHOW_*` in the environment, over an optional TOML file (`--config FILE`, keys in lower case without the prefix). Unknown keys are
-errors. `knowhow config` prints what is in force, with secrets masked; `knowhow doctor` says what is wrong (`make doctor` does so
-for what `make run` has set up).
+Settings are `KNOWHOW_*` environment variables, which take precedence over an optional TOML file (`--config FILE`, keys in lower case
+without the prefix). Unknown keys are errors. `knowhow config` prints the effective settings with secrets masked; `knowhow doctor`
+reports problems (`make doctor` for the setup of `make run`).
 
-This page is written by `make settings` from `services/server/src/config.rs`, and a test holds it against the type.
+`make settings` generates this page from `services/server/src/config.rs`; a test checks that it is current.
 ";
 
-/// The page as Markdown.
+/// Renders the page as Markdown.
 ///
 /// # Errors
-/// Where a setting has no comment: never in a program that was tested.
+/// Fails if a setting has no comment. A test ensures that all settings have one.
 pub fn page() -> Result<String> {
     let defaults = toml::Table::try_from(Config::default())?;
     let RefOr::T(Schema::Object(config)) = Config::schema() else {

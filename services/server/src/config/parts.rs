@@ -1,24 +1,24 @@
-//! What each part of the service is given of the settings.
+//! Converts the settings to the configuration of each part of the service.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
-use knowhow_store::queue::WorkerConfig;
-use knowhow_store::{DatabaseConfig, Often, Replica};
+use knowhow_store::jobs::WorkerConfig;
+use knowhow_store::{DatabaseConfig, FrequentStatements, Replica};
 
 use super::{Config, places};
 use crate::entry::Defaults;
 
-/// As a tenant's own settings bound it.
+/// Maximum default rate. The settings of a tenant have the same maximum.
 const MOST_REQUESTS_PER_SECOND: u32 = 1_000_000;
 
 impl Config {
-    /// What a worker needs.
+    /// Returns the configuration of a worker.
     ///
     /// # Errors
-    /// Where no database is named, or a number is zero.
+    /// Fails if no database is configured or a number is zero.
     pub fn worker(&self) -> Result<WorkerConfig> {
         if self.worker_concurrency == 0 || self.worker_recovery_s == 0 {
             bail!("KNOWHOW_WORKER_CONCURRENCY and KNOWHOW_WORKER_RECOVERY_S must be at least 1");
@@ -31,10 +31,10 @@ impl Config {
         })
     }
 
-    /// What the pools need.
+    /// Returns the configuration of the connection pools.
     ///
     /// # Errors
-    /// Where no database is named, or other places are not written as they must be.
+    /// Fails if no database is configured or the other databases cannot be parsed.
     pub fn database(&self) -> Result<DatabaseConfig> {
         if self.database_url.is_empty() {
             bail!("set KNOWHOW_DATABASE_URL, e.g. postgres://knowhow_login:...@127.0.0.1:5432/knowhow");
@@ -44,7 +44,7 @@ impl Config {
             places: places::parse_others(&self.places)?,
             write_connections: self.write_connections,
             read_connections: self.read_connections,
-            prepares_ahead: Often::default(),
+            prepares_ahead: FrequentStatements::default(),
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             queue_length: self.queue_length,
             queue_wait: Duration::from_millis(self.queue_wait_ms),
@@ -52,30 +52,30 @@ impl Config {
         })
     }
 
-    /// Threads that serve requests.
+    /// Returns the number of threads that serve requests.
     ///
     /// # Errors
-    /// Where the number of cores is asked for and not known.
+    /// Fails if the setting is 0 and the number of cores cannot be determined.
     pub fn threads(&self) -> Result<usize> {
         Ok(if self.workers == 0 { std::thread::available_parallelism()?.get() } else { self.workers })
     }
 
-    /// The replica, where one is named.
+    /// Opens the replica, if one is configured.
     ///
     /// # Errors
-    /// Where its address is none, or no database is named.
+    /// Fails if its URL is invalid or no database is configured.
     pub fn replica(&self) -> Result<Option<Replica>> {
         if self.replica_url.is_empty() {
             return Ok(None);
         }
         let replica = Replica::open(Secret::from(&*self.replica_url), &self.database()?);
-        replica.map(Some).context("KNOWHOW_REPLICA_URL is of no use")
+        replica.map(Some).context("KNOWHOW_REPLICA_URL cannot be used")
     }
 
-    /// What callers may send whose tenants do not say.
+    /// Returns the default rate limits, which apply to tenants without their own.
     ///
     /// # Errors
-    /// For more than [`MOST_REQUESTS_PER_SECOND`].
+    /// Fails for a rate above [`MOST_REQUESTS_PER_SECOND`].
     pub fn rates(&self) -> Result<Defaults> {
         let set = [
             ("TENANT", self.tenant_requests_per_second),
@@ -84,7 +84,7 @@ impl Config {
             ("ANONYMOUS", self.anonymous_requests_per_second),
         ];
         if let Some((of, _)) = set.into_iter().find(|(_, rate)| *rate > MOST_REQUESTS_PER_SECOND) {
-            bail!("KNOWHOW_{of}_REQUESTS_PER_SECOND must be at most {MOST_REQUESTS_PER_SECOND}; 0 is any number");
+            bail!("KNOWHOW_{of}_REQUESTS_PER_SECOND must be at most {MOST_REQUESTS_PER_SECOND}; 0 means unlimited");
         }
         Ok(Defaults {
             tenant: self.tenant_requests_per_second,
@@ -94,24 +94,24 @@ impl Config {
         })
     }
 
-    /// What recall knows of users, nothing yet.
+    /// Creates an empty cache of catalogues.
     pub fn catalogues(&self) -> Catalogues {
         Catalogues::new(self.catalogue_cache_mb * 1024 * 1024, self.catalogue_vectors)
     }
 
-    /// The master secret's bytes.
+    /// Decodes the master secret.
     ///
     /// # Errors
-    /// Where it is not at least 64 hex characters.
+    /// Fails if it is shorter than 64 hex characters.
     pub fn secret(&self) -> Result<Vec<u8>> {
         let wrong = "KNOWHOW_SECRET_KEY must be at least 64 hex characters: openssl rand -hex 32";
         read_secret(&self.secret_key).context(wrong)
     }
 
-    /// The master secret before, where one is set.
+    /// Decodes the previous master secret; `None` if it is not set.
     ///
     /// # Errors
-    /// Where it is not at least 64 hex characters, or the same as the current one.
+    /// Fails if it is shorter than 64 hex characters, or if it equals the current secret.
     pub fn previous_secret(&self) -> Result<Option<Vec<u8>>> {
         if self.secret_key_previous.is_empty() {
             return Ok(None);
@@ -125,7 +125,7 @@ impl Config {
     }
 }
 
-/// The bytes of a secret in hex; `None` for fewer than 32.
+/// Decodes a hex secret. Returns `None` if it is invalid or has fewer than 32 bytes.
 fn read_secret(secret: &Secret) -> Option<Vec<u8>> {
     hex::decode(secret.as_bytes()).ok().filter(|bytes| bytes.len() >= 32)
 }

@@ -1,17 +1,17 @@
-//! The databases besides the first that tenants may live in, as operators write them.
+//! Parses the databases of `KNOWHOW_PLACES` and `DATABASE_URLS`.
 
 use anyhow::{Result, bail};
 use knowhow_domain::Secret;
 use knowhow_store::{HOME_NAME, PlaceConfig};
 
-/// Longest name of a place.
+/// Maximum bytes of the name of a place.
 const LONGEST_NAME: usize = 63;
 
-/// Reads `name=postgres://...`, several of them with spaces or line ends between. `variable` is named where that is not so; the URLs
-/// are not, as they hold passwords.
+/// Parses `name=postgres://...` entries, separated by spaces or line breaks. Errors name `variable` but do not quote
+/// the URLs, which contain passwords.
 ///
 /// # Errors
-/// For an entry without a name, a name that cannot be one, and one that is there twice.
+/// Fails for an entry without a name, an invalid name or a repeated name.
 pub(super) fn parse(variable: &str, text: &str) -> Result<Vec<PlaceConfig>> {
     let mut places: Vec<PlaceConfig> = Vec::new();
     for (n, entry) in text.split_whitespace().enumerate() {
@@ -23,17 +23,17 @@ pub(super) fn parse(variable: &str, text: &str) -> Result<Vec<PlaceConfig>> {
             );
         };
         if places.iter().any(|place| place.name == name) {
-            bail!("{variable}: the place '{name}' is there twice");
+            bail!("{variable}: the place '{name}' is listed twice");
         }
         places.push(PlaceConfig { name: name.to_owned(), url: Secret::from(url) });
     }
     Ok(places)
 }
 
-/// The places besides the first, which is `home` and has its URL in `KNOWHOW_DATABASE_URL`.
+/// Parses the databases other than `home`. The URL of `home` is a separate setting, `KNOWHOW_DATABASE_URL`.
 ///
 /// # Errors
-/// As [`parse`], and for one of that name.
+/// Fails like [`parse`], and for an entry named `home`.
 pub(super) fn parse_others(text: &str) -> Result<Vec<PlaceConfig>> {
     let places = parse("KNOWHOW_PLACES", text)?;
     if places.iter().any(|place| place.name == HOME_NAME) {

@@ -7,13 +7,13 @@ fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config> {
 }
 
 #[test]
-fn the_environment_wins_over_the_file() {
+fn environment_variables_override_the_file() {
     let config = load("port = 1\nbind = '::1'", &[("KNOWHOW_PORT", "2"), ("PATH", "/bin")]).unwrap();
     assert_eq!((config.port, config.bind.as_str()), (2, "::1"));
 }
 
 #[test]
-fn unknown_keys_and_wrong_values_are_named() {
+fn errors_name_unknown_keys_and_invalid_values() {
     assert!(load("prot = 1", &[]).is_err());
     let error = load("", &[("KNOWHOW_PROT", "1")]).unwrap_err();
     assert!(error.to_string().contains("KNOWHOW_PROT"));
@@ -28,20 +28,20 @@ fn unknown_keys_and_wrong_values_are_named() {
     assert!(load("", &[("KNOWHOW_TOKEN", "x"), ("KNOWHOW_PG_PORT", "x")]).is_ok());
 }
 
-/// The names in a file of settings, also of those that are commented out.
+/// Returns the names of the settings in a deployment file, in lower case and without `KNOWHOW_`.
 fn named_in(text: &str, is_name: impl Fn(&str) -> Option<&str>) -> BTreeSet<String> {
     let names = text.lines().filter_map(is_name).filter_map(|name| name.strip_prefix("KNOWHOW_"));
     names.map(str::to_lowercase).collect()
 }
 
 #[test]
-fn every_setting_is_in_the_files_for_deployments() {
+fn deployment_files_list_every_setting() {
     let all: BTreeSet<String> =
         toml::Table::try_from(Config::default()).unwrap().into_iter().map(|(key, _)| key).collect();
     let example = include_str!("../../../../deploy/env.example");
     let named = named_in(example, |line| Some(line.trim_start_matches("# ").split_once('=')?.0));
     assert_eq!(named, all, "deploy/env.example");
-    // The image sets these, and the commands of the containers say who works.
+    // The image sets `bind`, `port` and `log_format`. The command of a container decides whether it runs jobs.
     let set_elsewhere = ["bind", "port", "log_format", "with_worker"].map(str::to_owned);
     let passed_on = named_in(include_str!("../../../../deploy/compose.yaml"), |line| {
         line.strip_prefix("  ").and_then(|line| line.split_once(": ${")).map(|(name, _)| name)
@@ -50,9 +50,9 @@ fn every_setting_is_in_the_files_for_deployments() {
     assert_eq!(passed_on, expected, "deploy/compose.yaml");
 }
 
-/// Docker kills a container after 10 s, while the service may still drain.
+/// By default Docker kills a container 10 s after SIGTERM, but the service may need longer to drain.
 #[test]
-fn containers_have_time_to_stop() {
+fn compose_grace_period_exceeds_the_shutdown_time() {
     let Config { drain_s, shutdown_timeout_s, .. } = Config::default();
     let grace = format!("stop_grace_period: {}s", drain_s + shutdown_timeout_s + 5);
     assert_eq!(
@@ -63,7 +63,7 @@ fn containers_have_time_to_stop() {
 }
 
 #[test]
-fn the_example_of_settings_can_be_read() {
+fn the_example_of_settings_is_valid() {
     let example = include_str!("../../../../deploy/env.example");
     let lines = example.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let given: BTreeMap<String, String> = lines.map(|(name, value)| (name.into(), value.into())).collect();
@@ -71,7 +71,7 @@ fn the_example_of_settings_can_be_read() {
 }
 
 #[test]
-fn a_worker_that_could_do_nothing_is_refused() {
+fn worker_settings_of_zero_are_rejected() {
     let worker = |name, value| load("database_url = 'postgres://x'", &[(name, value)]).unwrap().worker();
     assert_eq!(worker("KNOWHOW_WORKER_CONCURRENCY", "7").unwrap().concurrency, 7);
     for name in ["KNOWHOW_WORKER_CONCURRENCY", "KNOWHOW_WORKER_RECOVERY_S"] {
@@ -80,7 +80,7 @@ fn a_worker_that_could_do_nothing_is_refused() {
 }
 
 #[test]
-fn rates_are_bounded_as_those_of_tenants_are() {
+fn default_rates_above_the_limit_are_rejected() {
     let rates = |name: &str, value: &str| load("", &[(name, value)]).unwrap().rates();
     for of in ["TENANT", "USER", "KEY", "ANONYMOUS"] {
         let name = format!("KNOWHOW_{of}_REQUESTS_PER_SECOND");
@@ -129,7 +129,7 @@ fn secrets_are_masked() {
 }
 
 #[test]
-fn models_are_checked_and_the_setting_is_named() {
+fn errors_about_models_name_the_setting() {
     let models = |settings: &[(&str, &str)]| load("", settings).unwrap().models();
     let none = models(&[]).unwrap();
     assert!(none.folder.is_none() && none.embeddings.is_none() && none.chat.is_none() && none.threads > 0);
@@ -155,7 +155,7 @@ fn models_are_checked_and_the_setting_is_named() {
 }
 
 #[test]
-fn the_secret_key_has_at_least_32_bytes_of_hex() {
+fn the_secret_key_requires_at_least_32_hex_bytes() {
     let secret = |key: &str| load("", &[("KNOWHOW_SECRET_KEY", key)]).unwrap().secret();
     assert_eq!(secret(&"ab".repeat(32)).unwrap(), vec![0xab; 32]);
     for bad in ["", &"ab".repeat(31), &"zz".repeat(32), &format!("{}a", "ab".repeat(32)), "é"] {

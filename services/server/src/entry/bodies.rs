@@ -1,5 +1,5 @@
-//! Memory for the bodies of requests that are under way. A body that stays half sent holds what has come of it, so all of
-//! them together are bounded, and each caller's: a caller that sends many large bodies at once waits, and no other does.
+//! Limits the memory of request bodies while they are received, in total and per caller. A slow upload occupies
+//! memory for a long time. If a caller has too many large bodies in progress, only this caller is rejected.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -10,35 +10,36 @@ use actix_web::http::header;
 use actix_web::web::Data;
 use knowhow_domain::{Error, Result};
 
-use super::Shared;
+use super::SharedState;
 
-/// The beginning of a body, which is not counted: everyday requests are smaller, and must not wait for large ones.
+/// Bytes of each body that are not counted, so that small requests are not rejected because of large ones.
 const FREE_BYTES: usize = 16 * 1024;
-/// How many callers there must be to take all of the memory.
+/// Number of callers that can use their full share of the memory at once. The share of one caller is the total
+/// divided by this number.
 const CALLERS: usize = 3;
-/// Seconds after which a caller who had too many bodies under way tries again.
+/// `Retry-After`, in seconds, for a caller with too many bodies in progress.
 const RETRY_S: u32 = 5;
 
-/// Who sends: the credential, by a hash that nobody can foresee.
+/// Hash of a credential. The key of the hash is random, so that callers cannot construct collisions.
 type Sender = u64;
 
-/// The memory, and who holds how much of it.
+/// The limit of memory, and the memory in use by each sender.
 pub struct Bodies {
     most: usize,
-    held: Mutex<Held>,
+    in_use: Mutex<BytesInUse>,
     hasher: RandomState,
 }
 
 #[derive(Default)]
-struct Held {
+struct BytesInUse {
     by_all: usize,
     by_sender: HashMap<Sender, usize>,
 }
 
 impl Bodies {
-    /// Memory of so many bytes.
+    /// Creates a limit of `most` bytes.
     pub fn new(most: usize) -> Self {
-        Self { most, held: Mutex::default(), hasher: RandomState::new() }
+        Self { most, in_use: Mutex::default(), hasher: RandomState::new() }
     }
 
     fn sender(&self, request: &HttpRequest) -> Sender {
@@ -47,59 +48,59 @@ impl Bodies {
         self.hasher.hash_one((credential, user))
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_use(&self) -> MutexGuard<'_, BytesInUse> {
+        self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self, sender: Sender, bytes: usize) -> Result<()> {
         let share = self.most / CALLERS;
-        let mut held = self.held();
-        if held.by_all + bytes > self.most {
-            let detail = "too many request bodies are under way; try again in a moment";
+        let mut in_use = self.in_use();
+        if in_use.by_all + bytes > self.most {
+            let detail = "too many request bodies are being received; try again in a moment";
             return Err(Error::Unavailable(detail.into()));
         }
-        let own = held.by_sender.get(&sender).copied().unwrap_or_default();
+        let own = in_use.by_sender.get(&sender).copied().unwrap_or_default();
         if own + bytes > share {
-            let detail = "too many request bodies of this caller are under way; send fewer large ones at once";
+            let detail = "this caller has too many request bodies in progress; send fewer large ones in parallel";
             return Err(Error::RateLimited { detail: detail.into(), retry_after: RETRY_S });
         }
-        held.by_sender.insert(sender, own + bytes);
-        held.by_all += bytes;
+        in_use.by_sender.insert(sender, own + bytes);
+        in_use.by_all += bytes;
         Ok(())
     }
 
-    fn give_back(&self, sender: Sender, bytes: usize) {
-        let mut held = self.held();
-        held.by_all -= bytes;
-        let left = held.by_sender.get(&sender).map_or(0, |own| own - bytes);
+    fn release(&self, sender: Sender, bytes: usize) {
+        let mut in_use = self.in_use();
+        in_use.by_all -= bytes;
+        let left = in_use.by_sender.get(&sender).map_or(0, |own| own - bytes);
         if left == 0 {
-            held.by_sender.remove(&sender);
+            in_use.by_sender.remove(&sender);
         } else {
-            held.by_sender.insert(sender, left);
+            in_use.by_sender.insert(sender, left);
         }
     }
 }
 
-/// What one body holds, given back when the request is over.
+/// The memory of one request body. It is released when the request is over.
 pub struct Lease {
-    shared: Option<Data<Shared>>,
+    shared: Option<Data<SharedState>>,
     sender: Sender,
     free: usize,
     bytes: usize,
 }
 
 impl Lease {
-    /// A reader that has read nothing of the body yet.
+    /// Creates a lease of no memory for the body of a request.
     pub fn of(request: &HttpRequest) -> Self {
-        let shared = request.app_data::<Data<Shared>>().cloned();
+        let shared = request.app_data::<Data<SharedState>>().cloned();
         let sender = shared.as_ref().map_or(0, |shared| shared.bodies.sender(request));
         Self { shared, sender, free: FREE_BYTES, bytes: 0 }
     }
 
-    /// Room for the next bytes.
+    /// Reserves memory for the next bytes of the body.
     ///
     /// # Errors
-    /// `RateLimited` where the caller has too much under way, `Unavailable` where all together have.
+    /// `RateLimited` if the caller uses more than its share. `Unavailable` if all callers together use too much.
     pub fn grow(&mut self, bytes: usize) -> Result<()> {
         let counted = bytes.saturating_sub(self.free);
         self.free = self.free.saturating_sub(bytes);
@@ -110,7 +111,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Holds it until the request is answered.
+    /// Keeps the memory reserved until the request is answered.
     pub fn keep(self, request: &HttpRequest) {
         use actix_web::HttpMessage;
         request.extensions_mut().insert(Arc::new(self));
@@ -120,7 +121,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.as_ref().filter(|_| self.bytes > 0) {
-            shared.bodies.give_back(self.sender, self.bytes);
+            shared.bodies.release(self.sender, self.bytes);
         }
     }
 }

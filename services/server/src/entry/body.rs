@@ -1,4 +1,4 @@
-//! Reading what a request carries, within a size and a time: the same for every face.
+//! Reads request bodies within limits of size and time, for REST and MCP.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,24 +8,26 @@ use actix_web::http::header;
 use actix_web::web::{Bytes, BytesMut, Data};
 use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
-use knowhow_domain::{Error, Result, validation_message};
+use knowhow_domain::kernel::validation_message;
+use knowhow_domain::{Error, Result};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use url::form_urlencoded;
 
-use super::{Lease, Shared};
+use super::{Lease, SharedState};
 
-/// JSON may spell a byte as six characters, so this is what the largest skill can need.
+/// Maximum bytes of a JSON body. It is enough for the largest skill, although JSON may escape a byte as six
+/// characters.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
 
-/// The bytes of a request's body, once it has come.
+/// Number of bytes of a request's body, stored in the request after the body was read.
 pub(super) struct BodyBytes(pub(super) usize);
 
-/// Ends when a reader of the request's body is done, or has given up.
+/// Notification that the reader of a request's body has finished or failed.
 pub(super) struct Arrival(oneshot::Receiver<()>);
 
 impl Arrival {
-    /// Waits for the body that a reader is at; there may be none.
+    /// Waits until the body of a request is read, if a reader was announced.
     pub(super) async fn of(request: &HttpRequest) {
         let announced = request.extensions_mut().remove::<Self>();
         if let Some(Self(arrival)) = announced {
@@ -34,8 +36,8 @@ impl Arrival {
     }
 }
 
-/// Reads a body. That it is being read is known before the reading begins, and who begins to work waits until it has ended: so both
-/// must be polled together, as extractors are.
+/// Wraps the reader of a body, so that `Arrival::of` can wait for it. The returned future must be polled concurrently
+/// with the waiting one, as extractors are; otherwise the wait never ends.
 pub fn announce<F: Future>(request: &HttpRequest, reading: F) -> impl Future<Output = F::Output> + use<F> {
     let (arrived, arrival) = oneshot::channel();
     request.extensions_mut().insert(Arrival(arrival));
@@ -46,7 +48,7 @@ pub fn announce<F: Future>(request: &HttpRequest, reading: F) -> impl Future<Out
     }
 }
 
-/// Reads a whole body of at most `limit` bytes, as [`announce`] says.
+/// Reads a body of at most `limit` bytes. The read is wrapped in [`announce`], so that `Arrival::of` can wait for it.
 pub fn read(request: &HttpRequest, payload: Payload, limit: usize) -> impl Future<Output = Result<Bytes>> + use<> {
     let whole = request.clone();
     announce(request, async move { read_whole(&whole, payload, limit).await })
@@ -77,14 +79,14 @@ async fn read_whole(request: &HttpRequest, mut payload: Payload, limit: usize) -
     Ok(bytes)
 }
 
-/// Waits for a body no longer than the settings allow.
+/// Limits the time for reading a body to the configured timeout.
 pub async fn in_time<T>(request: &HttpRequest, reading: impl Future<Output = Result<T>>) -> Result<T> {
-    let timeout = request.app_data::<Data<Shared>>().map_or(Duration::from_secs(30), |s| s.body_timeout);
+    let timeout = request.app_data::<Data<SharedState>>().map_or(Duration::from_secs(30), |s| s.body_timeout);
     let late = |_| Error::Malformed(format!("the request body did not arrive within {} s", timeout.as_secs()));
     tokio::time::timeout(timeout, reading).await.map_err(late)?
 }
 
-/// Refuses a body that is not said to be JSON.
+/// Rejects a body with another media type than JSON.
 pub fn check_media_type(request: &HttpRequest) -> Result<()> {
     if request.content_type().eq_ignore_ascii_case("application/json") {
         return Ok(());
@@ -92,22 +94,22 @@ pub fn check_media_type(request: &HttpRequest) -> Result<()> {
     Err(Error::UnsupportedMediaType("send application/json".into()))
 }
 
-/// Reads an object of JSON.
+/// Parses a JSON object.
 ///
 /// # Errors
-/// `Malformed`, `Invalid` with each finding.
+/// `Malformed` if it is not JSON. `Invalid` with all findings if it does not fit the type.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    // Serde would take a list of a struct's members in their order; nobody means that.
+    // Serde would accept a list with the values of the members in order.
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[') {
         return Err(Error::invalid("", "send a JSON object, not a list"));
     }
     validation_message::read_json(bytes)
 }
 
-/// Reads the parameters of a query.
+/// Parses the parameters of a query.
 ///
 /// # Errors
-/// `Malformed`, with the parameter.
+/// `Malformed`, with the name of the invalid parameter.
 pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T> {
     let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(parameters).map_err(|error| {

@@ -1,5 +1,5 @@
-//! The address that a request comes from. Behind a proxy the peer is the proxy: it says in `X-Forwarded-For` for whom it asks.
-//! Anybody can write that header, so it counts only as far as proxies have written it that the deployment trusts.
+//! Determines the client address of a request. Behind a proxy, the address is in `X-Forwarded-For`. Clients can forge
+//! this header, so only addresses that trusted proxies added are used.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -10,27 +10,28 @@ use actix_web::{HttpMessage, HttpRequest};
 use anyhow::{Context, Result, bail};
 use ipnet::IpNet;
 
-use super::Shared;
+use super::SharedState;
 
-/// The networks of the proxies that are believed.
+/// Networks of the trusted proxies.
 #[derive(Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
-    /// Networks such as `10.0.0.0/8`, and single addresses, separated by commas.
+    /// Parses networks such as `10.0.0.0/8` and single addresses, separated by commas.
     ///
     /// # Errors
-    /// For what is neither, and for a network of all addresses: behind it everybody could write who they are.
+    /// Fails for an invalid entry. Also fails for a network that matches every address: any client could then forge
+    /// its address.
     pub fn parse(setting: &str) -> Result<Self> {
         let networks = setting.split(',').map(str::trim).filter(|part| !part.is_empty()).map(|part| {
             let network = match part.parse::<IpAddr>() {
                 Ok(address) => IpNet::from(address.to_canonical()),
                 Err(_) => part.parse().with_context(|| {
-                    format!("KNOWHOW_TRUSTED_PROXIES: '{part}' is no network such as 10.0.0.0/8 and no address")
+                    format!("KNOWHOW_TRUSTED_PROXIES: '{part}' is neither a network such as 10.0.0.0/8 nor an address")
                 })?,
             };
             if network.prefix_len() == 0 {
-                bail!("KNOWHOW_TRUSTED_PROXIES: '{part}' holds all addresses, so anybody could say to be anybody");
+                bail!("KNOWHOW_TRUSTED_PROXIES: '{part}' matches every address, so any client could forge its IP");
             }
             Ok(network)
         });
@@ -41,16 +42,17 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// The last address on the way that no trusted proxy has. Where a trusted proxy names nobody, it is the proxy itself.
+    /// Returns the last address in the header that is not a trusted proxy. Without the header, returns the address of
+    /// the connection.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
         if !self.trusts(client) {
             return client;
         }
         let all: Vec<&str> = headers.get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
-        for said in all.iter().rev().flat_map(|value| value.rsplit(',')) {
-            // What a client has written before the proxy may be anything.
-            let Some(address) = read_address(said.trim()) else { break };
+        for hop in all.iter().rev().flat_map(|value| value.rsplit(',')) {
+            // An entry that is not an address, and all entries before it, may come from the client and are ignored.
+            let Some(address) = read_address(hop.trim()) else { break };
             client = address;
             if !self.trusts(client) {
                 break;
@@ -60,17 +62,17 @@ impl Proxies {
     }
 }
 
-/// An address, as some proxies write it with the port.
+/// Parses an address, with or without a port, which some proxies append.
 fn read_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))?;
     Some(address.to_canonical())
 }
 
-/// The address that a request comes from.
+/// Determines the client address of a request, and stores it in the request.
 pub fn client_of(request: &ServiceRequest) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip();
-    let client = match request.app_data::<Data<Shared>>() {
+    let client = match request.app_data::<Data<SharedState>>() {
         Some(shared) => shared.proxies.client(peer, request.headers()),
         None => peer,
     };
@@ -78,10 +80,11 @@ pub fn client_of(request: &ServiceRequest) -> Option<IpAddr> {
     Some(client)
 }
 
-/// What [`client_of`] has found, as the request carries it.
+/// The client address that [`client_of`] stored in the request.
 struct Client(IpAddr);
 
-/// Whom the address of a request counts as. One who has an IPv6 address mostly has all 2^64 of its network.
+/// Returns the address that rate limits count. An IPv6 address is reduced to its /64 network, which usually belongs
+/// to one client.
 pub(super) fn counted_address(request: &HttpRequest) -> Option<IpAddr> {
     match request.extensions().get::<Client>()?.0 {
         IpAddr::V6(v6) => Some(Ipv6Addr::from(u128::from(v6) & !u128::from(u64::MAX)).into()),

@@ -1,4 +1,4 @@
-//! Who sends a request, and what its headers say of the call: the same for every face.
+//! Authenticates a request and reads the headers about the call, for REST and MCP.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,38 +9,40 @@ use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::{App, Call, Ctx, IdempotencyKey, Principal, SessionRef, skills};
+use knowhow_ops::{App, CallMetadata, Ctx, IdempotencyKey, Principal, SessionRef, skills};
 use knowhow_store::Bearer;
 
 use super::client::counted_address;
 use super::query_token::{HINT, has_token};
-use super::{Shared, request_id, strangers};
+use super::{SharedState, request_id};
+use crate::entry::unauthenticated;
 
 const SESSION: &str = "knowhow-session";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// A request whose credential is good.
-pub struct Entry {
-    /// What this thread works with.
+/// A request with a verified credential.
+pub struct AuthenticatedRequest {
+    /// State of this worker thread.
     pub app: Data<App>,
-    /// The caller, as the credential says.
+    /// The authenticated caller.
     pub principal: Principal,
 }
 
-/// Verifies the credential of a request, then asks `allows` whether it may do what the request asks for. Nothing else of the
-/// request is read before. `resource` is the URI of the face, if it has one. A face calls [`super::begin_work`] next, once the body
-/// is read or is being read.
+/// Verifies the credential of a request, then calls `allows` to check its rights. This happens before the path,
+/// headers and body are read. `resource` is the URI of the endpoint, which tokens may name as their audience.
+/// Afterwards the endpoint calls [`super::begin_work`], at the earliest while the body is being read.
 ///
 /// # Errors
-/// `Unauthenticated`; those of `allows`; `RateLimited` after too many wrong credentials from an address, or too many requests of
-/// the caller; `Malformed` for a user that is named twice.
+/// `Unauthenticated` for a missing or wrong credential, and any error of `allows`. `RateLimited` after too many wrong
+/// credentials from an address, or too many requests of the caller. `Malformed` if the header `Knowhow-User` is
+/// repeated.
 pub async fn enter(
     request: &HttpRequest,
     resource: Option<&str>,
     allows: impl FnOnce(&Bearer) -> Result<()>,
-) -> Result<Entry> {
+) -> Result<AuthenticatedRequest> {
     let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
-    let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
+    let shared = request.app_data::<Data<SharedState>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
     let stranger = |missing| shared.rates.count_stranger(request).err().unwrap_or(missing);
     let token = match bearer(request.headers()) {
         Ok(token) => token,
@@ -49,37 +51,31 @@ pub async fn enter(
     };
     let user = single(request.headers(), "knowhow-user");
     let named = user.as_ref().ok().copied().flatten();
-    shared.strangers.wait_to_look_up(request, || app.gate.knows(resource, token)).await?;
+    shared.unauthenticated_limits.wait_to_look_up(request, || app.gate.is_known_credential(resource, token)).await?;
     let bearer = app.gate.verify(resource, token, named).await.map_err(|error| match error {
         Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
         other => other,
     })?;
-    strangers::note_recognised(request);
+    unauthenticated::note_recognised(request);
     shared.rates.count(request, &bearer).await?;
     allows(&bearer)?;
     user?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
-    Ok(Entry { app, principal })
+    Ok(AuthenticatedRequest { app, principal })
 }
 
-/// Refuses headers about the call that come several times or are not UTF-8.
-///
-/// # Errors
-/// `Malformed`.
+/// Rejects repeated headers about the call, and values that are not UTF-8.
 pub fn check_headers(headers: &HeaderMap) -> Result<()> {
     [SESSION, IDEMPOTENCY_KEY].into_iter().try_for_each(|name| single(headers, name).map(drop))
 }
 
-/// Reads session and idempotency key.
-///
-/// # Errors
-/// `Malformed`.
-pub fn read_call(headers: &HeaderMap) -> Result<Call> {
-    Ok(Call {
+/// Reads the session and the idempotency key from the headers.
+pub fn read_call(headers: &HeaderMap) -> Result<CallMetadata> {
+    Ok(CallMetadata {
         idempotency_key: single(headers, IDEMPOTENCY_KEY)?.map(IdempotencyKey::parse).transpose()?,
         session: single(headers, SESSION)?.map(SessionRef::parse).transpose()?,
-        ..Call::default()
+        ..CallMetadata::default()
     })
 }
 
@@ -96,7 +92,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str> {
     }
 }
 
-/// A header that may come once, in UTF-8.
+/// Returns the UTF-8 value of a header. Fails if the header is repeated.
 fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>> {
     let mut given = headers.get_all(name);
     match (given.next(), given.next()) {
@@ -108,7 +104,7 @@ fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>> {
     }
 }
 
-/// Wrong credentials by address. A caller that sends many is told to wait, so that guessing costs time.
+/// Counters of wrong credentials by client address, which slow down guessing.
 pub struct Refusals {
     most: u32,
     seen: moka::sync::Cache<IpAddr, Arc<AtomicU32>>,
@@ -117,7 +113,7 @@ pub struct Refusals {
 const WINDOW_S: u32 = 60;
 
 impl Refusals {
-    /// At most so many a minute from one address; 0 for any number.
+    /// Allows at most `most` wrong credentials per minute from one address. 0 disables the limit.
     pub fn new(most: u32) -> Self {
         let window = Duration::from_secs(u64::from(WINDOW_S));
         Self { most, seen: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(window).build() }
@@ -129,15 +125,15 @@ impl Refusals {
         if seen < self.most {
             return refusal;
         }
-        let detail = format!("{} wrong credentials within a minute; wait, then send a right one", self.most);
+        let detail = format!("{} wrong credentials within a minute; wait, then send a valid one", self.most);
         Error::RateLimited { detail, retry_after: WINDOW_S }
     }
 }
 
-/// Lets in who works for a user, and brings that user's starter skills.
+/// Checks that the caller may act for a user, and copies new starter skills to that user.
 ///
 /// # Errors
-/// `Malformed` for who acts for no user, `Forbidden` for who may do nothing for a user.
+/// `Malformed` if the credential names no user. `Forbidden` if it has none of the scopes of users.
 pub async fn admit_user(ctx: &Ctx) -> Result<()> {
     ctx.principal.user()?;
     let scopes = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];

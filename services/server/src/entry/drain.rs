@@ -1,4 +1,4 @@
-//! The time between the signal to stop and the end: the service answers as before, and says that it is going.
+//! Graceful shutdown. While the process drains, it still answers requests but closes each connection afterwards.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,23 +6,24 @@ use actix_web::dev::ServiceResponse;
 use actix_web::http::ConnectionType;
 use actix_web::web::Data;
 
-/// Whether the process is going, as all of its threads see it.
+/// Whether the process is shutting down. All threads share this value.
 #[derive(Default)]
 pub struct Drain(AtomicBool);
 
 impl Drain {
-    /// From now on the process is going.
+    /// Starts the drain.
     pub fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is going.
+    /// Returns whether the drain has started.
     pub fn has_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Has clients and load balancers open their next connection elsewhere: the answer is the last one on its connection.
+/// Closes the connection after the response if the process drains. Clients and load balancers then connect to another
+/// process.
 pub(super) fn close_while_draining<B>(response: &mut ServiceResponse<B>) {
     let drain = response.request().app_data::<Data<Drain>>();
     if drain.is_some_and(|drain| drain.has_begun()) {

@@ -1,9 +1,9 @@
-//! Credentials in the query of an address. They are never read there, because addresses are logged.
+//! Detects credentials in the query of a URL. Credentials are never accepted there, because URLs are logged.
 
 use knowhow_domain::{Error, Result};
 use url::form_urlencoded;
 
-/// Names under which clients send credentials, in small letters and without `-`, `_` and `.`.
+/// Parameter names that clients use for credentials. They are in lower case and without `-`, `_` and `.`.
 const NAMES: [&str; 19] = [
     "accesskey",
     "accesstoken",
@@ -26,25 +26,22 @@ const NAMES: [&str; 19] = [
     "xapikey",
 ];
 
-/// Mark of an API key.
+/// Prefix of an API key.
 const KEY: &str = "kh_";
-/// Length of the shortest text that is refused as an API key: the mark, 12 characters, and the beginning of the secret.
+/// Minimum length of a text that is rejected as an API key: the prefix, 12 characters, and the start of the secret.
 const SHORTEST_KEY: usize = 32;
 
-/// Says what to do with a credential that came in a query.
-pub const HINT: &str = "a token in the address is not read, because addresses are logged: send it in the header \
-    Authorization: Bearer, and replace the one that was sent in the address";
+/// Error message for a credential in the query.
+pub const HINT: &str = "a token in the URL is not accepted, because URLs are logged: send it in the header \
+    Authorization: Bearer, and replace the token that was sent in the URL";
 
-/// Whether a query has a parameter that is named like a credential or looks like one.
+/// Returns whether any parameter of a query has a name or value that looks like a credential.
 pub fn has_token(query: &str) -> bool {
     let mut parameters = form_urlencoded::parse(query.as_bytes());
     parameters.any(|(name, value)| is_named_like_token(&name) || resembles_token(&name) || resembles_token(&value))
 }
 
-/// Refuses a query with an API key or a JWT, without repeating it.
-///
-/// # Errors
-/// `Malformed`.
+/// Rejects a query that contains an API key or a JWT. The error does not quote it.
 pub fn refuse_tokens(query: &str) -> Result<()> {
     let mut texts = form_urlencoded::parse(query.as_bytes()).flat_map(|(name, value)| [name, value]);
     if texts.any(|text| is_jwt(credential(&text)) || is_api_key(credential(&text))) {
@@ -53,19 +50,19 @@ pub fn refuse_tokens(query: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether clients send credentials under this name.
+/// Returns whether clients use this parameter name for credentials.
 fn is_named_like_token(name: &str) -> bool {
     let plain: String = name.chars().filter(|c| !matches!(c, '-' | '_' | '.')).flat_map(char::to_lowercase).collect();
     NAMES.contains(&plain.as_str())
 }
 
-/// Whether a text may be a credential or a part of one.
+/// Returns whether a text may be a credential or a part of one.
 pub fn resembles_token(text: &str) -> bool {
     let text = credential(text);
     begins_like_key(text) || is_jwt(text)
 }
 
-/// The text without a scheme in front of it.
+/// Removes a leading `Bearer` from a text.
 fn credential(text: &str) -> &str {
     let text = text.trim();
     match text.split_once(char::is_whitespace) {
@@ -83,7 +80,8 @@ fn is_api_key(text: &str) -> bool {
     begins_like_key(text) && text.len() >= SHORTEST_KEY && is_one_word
 }
 
-/// A signed token has three parts, an encrypted one five. The first is an object of JSON in base64url, so it begins with `eyJ`.
+/// Returns whether a text looks like a JWT. A signed token has three parts, an encrypted one five. The first part is
+/// a JSON object in base64url, so it starts with `eyJ`.
 fn is_jwt(text: &str) -> bool {
     let in_alphabet = |part: &str| part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'='));
     text.starts_with("eyJ") && matches!(text.split('.').count(), 3 | 5) && text.split('.').all(in_alphabet)

@@ -1,5 +1,5 @@
-//! How many requests a second each user, API key and tenant may send. Asked once the credential is verified, and before the
-//! database is asked for the user or for anything that the request is about: what is refused costs next to nothing.
+//! Rate limits per user, API key and tenant. They are checked after the credential and before any query of the
+//! database, so that rejecting a request is cheap.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -13,35 +13,36 @@ use governor::clock::{Clock, MonotonicClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
-use knowhow_domain::{Error, Result, TenantId, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Error, Result, TenantId};
 use knowhow_store::Bearer;
 use moka::policy::EvictionPolicy;
 
 use super::client;
 use super::shared_rates::{self, SharedRates};
-use super::standing::Standing;
+use crate::entry::rate_headers::RateHeaders;
 
-/// How many seconds' worth of requests may come at once.
+/// Burst size, in seconds of the rate.
 const BURST: u32 = 3;
-/// Callers whose requests are counted. The one that was silent for longest is forgotten for another one.
+/// Maximum number of callers that are counted. The least recently seen caller is evicted.
 const CALLERS: u64 = 100_000;
-/// A caller that is silent for so long has all its requests again, so nothing is lost by forgetting it.
+/// Time without requests after which a caller is evicted. By then the caller's full burst is available again anyway.
 const KNOWN_FOR: Duration = Duration::from_secs(4 * BURST as u64);
 
-/// What the deployment gives those whose tenant says nothing else, requests a second; 0 for any number.
+/// Default limits in requests per second, for tenants without their own limits. 0 means unlimited.
 #[derive(Debug, Clone, Copy)]
 pub struct Defaults {
-    /// All of a tenant together.
+    /// Limit of all users of a tenant together.
     pub tenant: u32,
     pub user: u32,
     pub key: u32,
-    /// An address, without a credential.
+    /// Limit of an address, for requests without a credential.
     pub address: u32,
 }
 
-/// Whose requests are counted together.
+/// A group of requests that are counted together.
 #[derive(Hash)]
-enum Who<'a> {
+enum RateGroup<'a> {
     User(TenantId, &'a str),
     Operator(String),
     Key(uuid::Uuid),
@@ -49,7 +50,7 @@ enum Who<'a> {
     Address(IpAddr),
 }
 
-impl Who<'_> {
+impl RateGroup<'_> {
     fn name(&self) -> &'static str {
         match self {
             Self::User(..) => "user",
@@ -61,35 +62,36 @@ impl Who<'_> {
     }
 }
 
-/// How many requests a second one may send.
+/// The rate limit of one group.
 struct Limit<'a> {
-    who: Who<'a>,
+    group: RateGroup<'a>,
     rate: NonZeroU32,
 }
 
 impl<'a> Limit<'a> {
-    /// `None` for any number.
-    fn of(who: Who<'a>, rate: u32) -> Option<Self> {
-        NonZeroU32::new(rate).map(|rate| Self { who, rate })
+    /// Creates a limit. Returns `None` if the rate is 0, which means unlimited.
+    fn of(group: RateGroup<'a>, rate: u32) -> Option<Self> {
+        NonZeroU32::new(rate).map(|rate| Self { group, rate })
     }
 
-    /// As it is counted for all processes. No name of a person is in the key, and all keys of a tenant are in one part of a cluster.
-    fn shared(&self, tenant: TenantId) -> shared_rates::Counted {
+    /// Returns the key and the rate of the limit for Redis. Names of users and operators are hashed. All keys of a
+    /// tenant belong to one slot of a Redis cluster, so one script can use them.
+    fn shared(&self, tenant: TenantId) -> shared_rates::RedisLimit {
         let digest = |text: &str| manifest::hex(&manifest::digest(text.as_bytes()));
-        let who = match &self.who {
-            Who::User(_, user) => format!("user:{}", digest(user)),
-            Who::Operator(actor) => format!("operator:{}", digest(actor)),
-            Who::Key(key) => format!("key:{key}"),
-            Who::Tenant(_) => "all".to_owned(),
-            Who::Address(address) => format!("address:{}", digest(&address.to_string())),
+        let group = match &self.group {
+            RateGroup::User(_, user) => format!("user:{}", digest(user)),
+            RateGroup::Operator(actor) => format!("operator:{}", digest(actor)),
+            RateGroup::Key(key) => format!("key:{key}"),
+            RateGroup::Tenant(_) => "all".to_owned(),
+            RateGroup::Address(address) => format!("address:{}", digest(&address.to_string())),
         };
-        shared_rates::Counted { key: format!("knowhow:rate:{{{tenant}}}:{who}"), rate: self.rate.get() }
+        shared_rates::RedisLimit { key: format!("knowhow:rate:{{{tenant}}}:{group}"), rate: self.rate.get() }
     }
 
     fn refuse(&self, wait: Duration) -> Error {
         let detail = format!(
-            "the {} sends more than {} requests a second, or {} at once, the limit; wait, and send them more slowly",
-            self.who.name(),
+            "the {} exceeds the limit of {} requests per second, or {} at once; wait, and send requests more slowly",
+            self.group.name(),
             self.rate,
             self.rate.get() * BURST
         );
@@ -97,21 +99,21 @@ impl<'a> Limit<'a> {
     }
 }
 
-/// The requests of all callers, as far as they were counted lately.
+/// Rate limiters of the recently seen callers.
 pub struct Rates {
     defaults: Defaults,
-    counted: moka::sync::Cache<u64, Arc<Counted>>,
+    counted: moka::sync::Cache<u64, Arc<LimiterWithRate>>,
     hasher: RandomState,
 }
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, MonotonicClock, StateInformationMiddleware>;
 
-struct Counted {
+struct LimiterWithRate {
     rate: NonZeroU32,
     limiter: Limiter,
 }
 
-impl Counted {
+impl LimiterWithRate {
     fn new(rate: NonZeroU32) -> Arc<Self> {
         let quota = Quota::per_second(rate).allow_burst(rate.saturating_mul(BURST_OF_ONE));
         let limiter = RateLimiter::direct_with_clock(quota, MonotonicClock).with_middleware();
@@ -122,91 +124,93 @@ impl Counted {
 const BURST_OF_ONE: NonZeroU32 = NonZeroU32::MIN.saturating_add(BURST - 1);
 
 impl Rates {
-    /// Nobody has sent anything yet.
+    /// Creates empty counters.
     pub fn new(defaults: Defaults) -> Self {
         let counted = moka::sync::Cache::builder()
             .max_capacity(CALLERS)
             .time_to_idle(KNOWN_FOR)
-            // Any other policy would keep those who come often and never count a newcomer.
+            // The default policy (TinyLFU) keeps frequent callers and might never admit a new one. Requests of the
+            // new caller would then not be counted.
             .eviction_policy(EvictionPolicy::lru())
             .build();
         Self { defaults, counted, hasher: RandomState::new() }
     }
 
-    /// Counts a request whose credential is good: for its user first, so that one who sends too many takes nothing of what the
-    /// others of the tenant may send; then, where Redis is, over all processes.
+    /// Counts a request of an authenticated caller. The user's limit is checked first, so that rejected requests of
+    /// one user do not use up the tenant's limit. If Redis is configured, the request is then also counted across all
+    /// processes.
     ///
     /// # Errors
-    /// `RateLimited`.
+    /// `RateLimited` if the request exceeds a limit.
     pub(super) async fn count(&self, request: &HttpRequest, caller: &Bearer) -> Result<()> {
         let limits = self.limits(caller);
-        let mut standing = Standing::new(request);
-        limits.iter().try_for_each(|limit| self.take(&mut standing, limit))?;
+        let mut headers = RateHeaders::new(request);
+        limits.iter().try_for_each(|limit| self.take(&mut headers, limit))?;
         let Some(shared) = request.app_data::<Data<SharedRates>>() else { return Ok(()) };
         let counted: Vec<_> = limits.iter().map(|limit| limit.shared(caller.tenant())).collect();
-        let Some(told) = shared.count(&counted, BURST).await else { return Ok(()) };
-        for (limit, left) in limits.iter().zip(told.left) {
-            standing.note(limit.rate.get(), BURST, left);
+        let Some(decision) = shared.count(&counted, BURST).await else { return Ok(()) };
+        for (limit, left) in limits.iter().zip(decision.left) {
+            headers.note(limit.rate.get(), BURST, left);
         }
-        match told.refused.and_then(|(at, wait)| Some((limits.get(at)?, wait))) {
+        match decision.refused.and_then(|(at, wait)| Some((limits.get(at)?, wait))) {
             Some((limit, wait)) => Err(limit.refuse(wait)),
             None => Ok(()),
         }
     }
 
-    /// What bounds a caller, in the order in which it is counted.
+    /// Returns the limits that apply to a caller, in the order of the checks.
     fn limits<'a>(&self, caller: &'a Bearer) -> Vec<Limit<'a>> {
         let (settings, defaults, tenant) = (caller.settings(), &self.defaults, caller.tenant());
         if caller.is_operator() {
-            return Limit::of(Who::Operator(caller.actor()), defaults.user).into_iter().collect();
+            return Limit::of(RateGroup::Operator(caller.actor()), defaults.user).into_iter().collect();
         }
         let user = caller.external_id().and_then(|user| {
-            Limit::of(Who::User(tenant, user), settings.user_requests_per_second.unwrap_or(defaults.user))
+            Limit::of(RateGroup::User(tenant, user), settings.user_requests_per_second.unwrap_or(defaults.user))
         });
         let key = caller
             .key()
-            .and_then(|key| Limit::of(Who::Key(key.0), settings.key_requests_per_second.unwrap_or(defaults.key)));
-        let all = Limit::of(Who::Tenant(tenant), settings.requests_per_second.unwrap_or(defaults.tenant));
+            .and_then(|key| Limit::of(RateGroup::Key(key.0), settings.key_requests_per_second.unwrap_or(defaults.key)));
+        let all = Limit::of(RateGroup::Tenant(tenant), settings.requests_per_second.unwrap_or(defaults.tenant));
         user.into_iter().chain(key).chain(all).collect()
     }
 
     /// Counts a request without a credential.
     ///
     /// # Errors
-    /// `RateLimited`.
+    /// `RateLimited` if the address exceeds its limit.
     pub fn count_stranger(&self, request: &HttpRequest) -> Result<()> {
         let address = client::counted_address(request);
-        let limit = address.and_then(|address| Limit::of(Who::Address(address), self.defaults.address));
-        limit.map_or(Ok(()), |limit| self.take(&mut Standing::new(request), &limit))
+        let limit = address.and_then(|address| Limit::of(RateGroup::Address(address), self.defaults.address));
+        limit.map_or(Ok(()), |limit| self.take(&mut RateHeaders::new(request), &limit))
     }
 
-    fn take(&self, standing: &mut Standing<'_>, limit: &Limit<'_>) -> Result<()> {
-        let counted = self.counted(self.hasher.hash_one(&limit.who), limit.rate);
+    fn take(&self, headers: &mut RateHeaders<'_>, limit: &Limit<'_>) -> Result<()> {
+        let counted = self.counted(self.hasher.hash_one(&limit.group), limit.rate);
         match counted.limiter.check() {
             Ok(left) => {
-                standing.note(limit.rate.get(), BURST, left.remaining_burst_capacity());
+                headers.note(limit.rate.get(), BURST, left.remaining_burst_capacity());
                 Ok(())
             }
             Err(until) => {
-                standing.note(limit.rate.get(), BURST, 0);
+                headers.note(limit.rate.get(), BURST, 0);
                 Err(limit.refuse(until.wait_time_from(MonotonicClock.now())))
             }
         }
     }
 
-    /// The requests of one caller. Where its rate has changed, it begins anew.
-    fn counted(&self, key: u64, rate: NonZeroU32) -> Arc<Counted> {
-        let counted = self.counted.get_with(key, || Counted::new(rate));
+    /// Returns the rate limiter of a caller. If the rate was changed, a new limiter is created.
+    fn counted(&self, key: u64, rate: NonZeroU32) -> Arc<LimiterWithRate> {
+        let counted = self.counted.get_with(key, || LimiterWithRate::new(rate));
         if counted.rate == rate {
             return counted;
         }
-        let anew = Counted::new(rate);
+        let anew = LimiterWithRate::new(rate);
         self.counted.insert(key, anew.clone());
         anew
     }
 }
 
-/// A time to wait as `Retry-After` says it.
+/// Rounds a wait up to whole seconds for `Retry-After`, at least one.
 fn whole_seconds(wait: Duration) -> u32 {
     u32::try_from(wait.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u32::MAX).max(1)
 }

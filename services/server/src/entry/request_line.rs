@@ -1,5 +1,5 @@
-//! The line that a request leaves in the log: who asked for what, how it went, what it cost. It holds ids and numbers; no
-//! name, no path as it was sent, no text.
+//! Logs one line for each request: caller, endpoint, outcome and cost. The line contains ids and numbers, but no
+//! names, raw paths or texts.
 
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -15,14 +15,14 @@ use knowhow_telemetry::metrics;
 use knowhow_telemetry::trace::{Answered, Whole};
 use uuid::Uuid;
 
-/// Where probes ask: every few seconds and by every instance, so their lines are for those who look for them.
+/// Paths of health checks. Each process gets such requests every few seconds, so they are logged at a lower level.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The target of these lines in the log.
+/// Log target of request lines.
 pub const REQUESTS: &str = module_path!();
 
-/// What a request's line in the log says.
-pub(super) struct Line {
+/// Data of a request for its log line.
+pub(super) struct RequestLine {
     method: String,
     client: Option<IpAddr>,
     forwarded_for: Option<String>,
@@ -33,19 +33,19 @@ pub(super) struct Line {
     pub(super) rpc: Option<&'static str>,
 }
 
-/// How a request is named in what is told of it.
-pub(super) struct Told<'a> {
+/// Ids of a request for its log line.
+pub(super) struct RequestIds<'a> {
     pub(super) request_id: &'a str,
     pub(super) trace_id: Option<&'a str>,
     pub(super) span: Option<&'a Whole>,
 }
 
-/// Whether a path is one that orchestrators ask all the time.
+/// Returns whether a path is one of the health checks.
 pub(super) fn is_probe(path: &str) -> bool {
     PROBES.contains(&path)
 }
 
-impl Line {
+impl RequestLine {
     pub(super) fn of(request: &mut ServiceRequest) -> Self {
         Self {
             method: request.method().to_string(),
@@ -59,17 +59,18 @@ impl Line {
         }
     }
 
-    /// A fault of ours or of what we need is told as one; a probe that went well is hardly worth a line.
-    pub(super) fn write<B: MessageBody>(&self, response: &ServiceResponse<B>, told: &Told<'_>) {
+    /// Logs the line. Server errors are logged as errors, and successful health checks at the level `debug`.
+    pub(super) fn write<B: MessageBody>(&self, response: &ServiceResponse<B>, ids: &RequestIds<'_>) {
         let status = response.status().as_u16();
-        // Now that the endpoint is found, its pattern is known; before, it would have been looked for twice.
+        // The pattern of the path is known only after routing, and looking it up earlier would route the request
+        // twice.
         let path = response.request().match_pattern().unwrap_or_else(|| "unmatched".into());
         let elapsed = self.started.elapsed();
         let method = method_of(&self.method);
         if !PROBES.contains(&path.as_str()) {
             metrics::request(method, &path, status, elapsed);
         }
-        let Told { request_id, trace_id, span } = *told;
+        let RequestIds { request_id, trace_id, span } = *ids;
         let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let bytes_out = match response.response().body().size() {
             BodySize::None => Some(0),
@@ -108,16 +109,17 @@ impl Line {
     }
 }
 
-/// The method, of those that HTTP defines: anybody can send any other.
+/// Returns the method if it is a standard one, otherwise `_OTHER`, because clients can send any text.
 fn method_of(sent: &str) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     KNOWN.into_iter().find(|known| *known == sent).unwrap_or("_OTHER")
 }
 
-/// The addresses that proxies say they pass on for. A client can write anything there: what is no address is left out.
+/// Returns the first eight addresses in `X-Forwarded-For`. Values that are not addresses are dropped, because clients
+/// can send any text.
 fn forwarded_for(headers: &HeaderMap) -> Option<String> {
-    let said = headers.get("x-forwarded-for")?.to_str().ok()?;
-    let addresses: Vec<String> = said
+    let forwarded = headers.get("x-forwarded-for")?.to_str().ok()?;
+    let addresses: Vec<String> = forwarded
         .split(',')
         .filter_map(|part| part.trim().parse::<IpAddr>().ok())
         .take(8)
@@ -126,7 +128,7 @@ fn forwarded_for(headers: &HeaderMap) -> Option<String> {
     (!addresses.is_empty()).then(|| addresses.join(", "))
 }
 
-/// Counts the bytes of the body as they are read.
+/// Counts the bytes of the body while it is read.
 fn count_body(request: &mut ServiceRequest) -> Rc<Cell<u64>> {
     let count = Rc::new(Cell::new(0));
     let payload = request.take_payload();

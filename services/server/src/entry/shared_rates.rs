@@ -1,5 +1,5 @@
-//! The rates of callers over all processes, counted in Redis. It is asked once for each request, by one script; where it does not
-//! answer, each process counts for itself and goes on.
+//! Rate limits across all processes. One Redis script per request counts them. While Redis does not respond, each
+//! process counts only its own requests.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -11,18 +11,20 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, RedisResult, Script};
 use tokio::time::timeout;
 
-/// Longest wait for an answer: a request is served without it rather than late.
+/// Maximum wait for Redis. After that the request is served without being counted, because serving it late would be
+/// worse.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Longest wait for a connection, which no request waits for.
+/// Maximum time for connecting to Redis. Requests do not wait for the connection.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
-/// For how long it is left alone after it has not answered.
+/// Pause after a failure. During the pause no requests are sent to Redis.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Between two warnings.
+/// Minimum interval between two warnings.
 const WARNS_EVERY: Duration = Duration::from_secs(60);
 
-/// The generic cell rate algorithm for each key in turn, up to the first that has sent too many. Of each it keeps until when what was
-/// sent is paid off, in microseconds of Redis' own clock, and forgets it then. Answers with the place of the one that has sent too
-/// many or 0, the microseconds that it has to wait, and what each has left.
+/// Script that applies the generic cell rate algorithm to each key in turn, and stops at the first key above its
+/// limit. For each key, Redis stores the time at which all its requests are paid off, in microseconds of its own
+/// clock. At that time the key expires. The script returns the position of the rejected key or 0, the microseconds to
+/// wait, and the remaining requests of each key.
 const COUNT: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -43,21 +45,21 @@ end
 return answer
 ";
 
-/// A caller's key, and how many requests a second it may send.
-pub(super) struct Counted {
+/// The Redis key of a limit, and the limit in requests per second.
+pub(super) struct RedisLimit {
     pub(super) key: String,
     pub(super) rate: u32,
 }
 
-/// What all processes together have counted.
-pub(super) struct Told {
-    /// Which one has sent too many, and how long it has to wait.
+/// The result of the script.
+pub(super) struct RateDecision {
+    /// Index of the limit that rejects the request, and the time to wait; `None` if the request is allowed.
     pub(super) refused: Option<(usize, Duration)>,
-    /// What each has left, up to the one that has sent too many.
+    /// Remaining requests of each limit, up to the limit that rejects the request.
     pub(super) left: Vec<u32>,
 }
 
-/// Redis, as all threads of the process know it.
+/// Client of Redis. All threads share it.
 #[derive(Clone)]
 pub struct Redis {
     client: Client,
@@ -65,29 +67,29 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Where it is; nothing is sent yet. With `rediss` its certificate is checked against the machine's roots.
+    /// Parses the URL without connecting. With `rediss`, certificates are verified against the system's roots.
     ///
     /// # Errors
-    /// For what is no URL of Redis.
+    /// Fails if it is not a Redis URL.
     pub fn at(url: &str) -> Result<Self> {
         let named = || "KNOWHOW_REDIS_URL must be redis://[user:password@]host[:port][/database], or rediss:// for TLS";
         anyhow::ensure!(url.starts_with("redis://") || url.starts_with("rediss://"), named());
-        // What the library says of it may hold the password.
+        // The library's error is not shown, because it may contain the password.
         let client = Client::open(url).map_err(|_| anyhow::anyhow!(named())).context("Redis cannot be used")?;
         Ok(Self { client, warned: Arc::default() })
     }
 
-    /// At most once a minute.
+    /// Logs a warning, at most once a minute.
     fn warn(&self, error: &str) {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         if warned.is_none_or(|at| at.elapsed() >= WARNS_EVERY) {
             *warned = Some(Instant::now());
-            tracing::warn!(error, "Redis does not count requests: each process counts its own");
+            tracing::warn!(error, "Redis is not available for rate limits: each process counts its own requests");
         }
     }
 }
 
-/// One thread's connection to Redis.
+/// The connection of one thread to Redis.
 struct Link {
     redis: Redis,
     connection: RefCell<Option<MultiplexedConnection>>,
@@ -96,24 +98,25 @@ struct Link {
 }
 
 impl Link {
-    /// The connection, where there is one. Else one is made beside the requests: to look a name up and to agree on TLS takes longer
-    /// than any of them waits.
+    /// Returns the connection. If there is no connection yet, returns `None` and starts to connect in the background:
+    /// name lookup and TLS take longer than a request may wait.
     fn get(self: &Rc<Self>) -> Option<MultiplexedConnection> {
-        let kept = self.connection.borrow().clone();
-        if kept.is_none() && !self.is_connecting.replace(true) {
+        let connection = self.connection.borrow().clone();
+        if connection.is_none() && !self.is_connecting.replace(true) {
             let link = self.clone();
             actix_web::rt::spawn(async move {
                 match link.connect().await {
                     Ok(connection) => drop(link.connection.replace(Some(connection))),
-                    Err(error) => link.pause(&said(&error)),
+                    Err(error) => link.pause(&describe_error(&error)),
                 }
                 link.is_connecting.set(false);
             });
         }
-        kept
+        connection
     }
 
-    /// Reads the machine's roots each time where TLS is spoken, as the library keeps none; hence at most once a second.
+    /// Connects to Redis. With TLS, each call reads the system's roots, because the library does not cache them.
+    /// Therefore it is called at most once a second.
     async fn connect(&self) -> RedisResult<MultiplexedConnection> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECTS_WITHIN))
@@ -128,40 +131,40 @@ impl Link {
     }
 }
 
-/// What is wrong, without what was asked: why a connection or its TLS failed, or the kind of an error of Redis.
-fn said(error: &RedisError) -> String {
+/// Describes an error without the request: the I/O error, or the kind of the Redis error.
+fn describe_error(error: &RedisError) -> String {
     if error.is_io_error() { error.to_string() } else { format!("{:?}", error.kind()) }
 }
 
-/// The counts that all processes share, as one thread asks for them.
+/// The shared counters, as used by one thread.
 pub struct SharedRates {
     script: Script,
     link: Rc<Link>,
 }
 
 impl SharedRates {
-    /// Connects with the first request.
+    /// Creates the counters. The connection is opened by the first request.
     pub fn new(redis: Redis) -> Self {
         let link =
             Link { redis, connection: RefCell::default(), is_connecting: Cell::default(), paused_at: Cell::default() };
         Self { script: Script::new(COUNT), link: Rc::new(link) }
     }
 
-    /// Counts a request for each of these; `None` where Redis is not reached, or does not answer.
-    pub(super) async fn count(&self, counted: &[Counted], burst: u32) -> Option<Told> {
+    /// Counts a request for each limit. Returns `None` if Redis cannot be reached or does not respond in time.
+    pub(super) async fn count(&self, counted: &[RedisLimit], burst: u32) -> Option<RateDecision> {
         if counted.is_empty() || self.link.paused_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
             return None;
         }
         let connection = self.link.get()?;
         let answer = match timeout(PATIENCE, self.ask(connection, counted, burst)).await {
-            Ok(answer) => answer.map_err(|error| said(&error)),
-            Err(_) => Err("no answer in time".to_owned()),
+            Ok(answer) => answer.map_err(|error| describe_error(&error)),
+            Err(_) => Err("no response in time".to_owned()),
         };
         let answer = answer.inspect_err(|error| self.link.pause(error)).ok()?;
         let mut numbers = answer.into_iter();
         let (place, wait) = (numbers.next()?, numbers.next()?);
         let refused = usize::try_from(place).ok()?.checked_sub(1);
-        Some(Told {
+        Some(RateDecision {
             refused: refused.map(|at| (at, Duration::from_micros(wait))),
             left: numbers.map(|left| u32::try_from(left).unwrap_or(u32::MAX)).collect(),
         })
@@ -170,12 +173,12 @@ impl SharedRates {
     async fn ask(
         &self,
         mut connection: MultiplexedConnection,
-        counted: &[Counted],
+        counted: &[RedisLimit],
         burst: u32,
     ) -> RedisResult<Vec<u64>> {
         let mut asking = self.script.prepare_invoke();
         asking.arg(burst);
-        for Counted { key, rate } in counted {
+        for RedisLimit { key, rate } in counted {
             asking.key(key).arg(rate);
         }
         asking.invoke_async(&mut connection).await

@@ -1,10 +1,10 @@
-//! How urgent a request is by what it asks for: the one table of what is refused first where not all can be served. Over MCP all
-//! calls of an agent come to one path, and are as urgent as a save.
+//! Priorities of requests, by path. Under load, the least urgent requests are rejected first. All MCP calls have the
+//! same path and the priority of a save.
 
 use actix_web::http::Method;
-use knowhow_store::trail::Urgency;
+use knowhow_store::vault::request_context::Urgency;
 
-/// By the first segments of the path. The first line that fits counts.
+/// Priorities by path prefix. The first matching prefix applies.
 const BY_PATH: [(&str, Urgency); 14] = [
     ("/v1/skills/export", Urgency::Exchange),
     ("/v1/skills/import", Urgency::Exchange),
@@ -22,10 +22,10 @@ const BY_PATH: [(&str, Urgency); 14] = [
     ("/v1/snapshot", Urgency::Turn),
 ];
 
-/// How urgent a request is.
+/// Returns the priority of a request.
 pub(super) fn of(method: &Method, path: &str, query: &str) -> Urgency {
     let searches = method == Method::GET && path == "/v1/skills" && query.split('&').any(|part| part.starts_with("q="));
-    // A skill may be called import-invoices.
+    // Prefixes match whole segments only, because a skill may be named import-invoices.
     let is_below =
         |beginning| path.strip_prefix(beginning).is_some_and(|rest: &str| rest.is_empty() || rest.starts_with('/'));
     let by_path = BY_PATH.into_iter().find(|(beginning, _)| is_below(*beginning));

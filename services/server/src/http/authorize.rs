@@ -1,5 +1,5 @@
-//! The order of checks, for every operation: the credential, what it allows, the tenant that the query names, and the names of
-//! the query's parameters. The operation's own extractors run after them and read the path, the headers and the body.
+//! Checks each request before its body is read, in this order: the credential, its scopes, the tenant in the query,
+//! the names of query parameters. After that, the endpoint's extractors read the path, the headers and the body.
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ use url::form_urlencoded;
 
 use super::ApiError;
 use super::operations::{Operation, Operations};
-use crate::entry::{Entry, Need, check_headers, enter, note_caller};
+use crate::entry::{AuthenticatedRequest, Requirements, check_headers, enter, note_caller};
 
-/// Answers a request that fails a check; its body is not read.
+/// Rejects a request that fails one of the checks, before its body is read.
 pub async fn authorize<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
@@ -31,19 +31,20 @@ async fn check(request: &HttpRequest) -> Result<()> {
     let operations = request.app_data::<Data<Operations>>().ok_or_else(|| Error::internal("no operations"))?;
     let query = request.query_string();
     let Some(operation) = operations.find(request) else { return Ok(()) };
-    if let Some(need) = &operation.need {
-        let entry = enter(request, None, |bearer| allows(operation, need, query, bearer)).await?;
-        let entry = if need.is_admin() { in_named_tenant(request, operation, entry).await? } else { entry };
+    if let Some(required) = &operation.required {
+        let entry = enter(request, None, |bearer| allows(operation, required, query, bearer)).await?;
+        let entry = if required.is_admin() { in_named_tenant(request, operation, entry).await? } else { entry };
         check_headers(request.headers())?;
         request.extensions_mut().insert(entry);
     }
     operation.check_query(query)
 }
 
-/// Refuses a credential without the scopes and roles of an operation, or for another tenant's or another user's things.
-fn allows(operation: &Operation, need: &Need, query: &str, bearer: &Bearer) -> Result<()> {
-    need.check(bearer)?;
-    if !need.is_admin() {
+/// Rejects a credential that lacks the scopes and roles of the operation. Also rejects one that names another tenant
+/// or user without the required scope.
+fn allows(operation: &Operation, required: &Requirements, query: &str, bearer: &Bearer) -> Result<()> {
+    required.check(bearer)?;
+    if !required.is_admin() {
         let names_user = operation.takes("user") && !values(query, "user").is_empty();
         let scopes = if names_user { &[Scope::Review, Scope::Admin][..] } else { &[] };
         return scopes.iter().try_for_each(|scope| bearer.require(*scope));
@@ -55,15 +56,19 @@ fn allows(operation: &Operation, need: &Need, query: &str, bearer: &Bearer) -> R
     Ok(())
 }
 
-/// The values of a query parameter.
+/// Returns all values of a query parameter.
 fn values<'q>(query: &'q str, name: &str) -> Vec<Cow<'q, str>> {
     let of_name = form_urlencoded::parse(query.as_bytes()).filter(|(given, _)| given == name);
     of_name.map(|(_, value)| value).collect()
 }
 
-/// The caller at work in the tenant that `?tenant=` names. An operator who writes must name it, because a token may be valid in
-/// any tenant.
-async fn in_named_tenant(request: &HttpRequest, operation: &Operation, entry: Entry) -> Result<Entry> {
+/// Lets the caller act in the tenant named by `?tenant=`. An operator with a tenant must name one to write, because
+/// operators may act in any tenant.
+async fn in_named_tenant(
+    request: &HttpRequest,
+    operation: &Operation,
+    entry: AuthenticatedRequest,
+) -> Result<AuthenticatedRequest> {
     let own = entry.principal.tenant_slug();
     if !operation.takes("tenant") {
         return Ok(entry);
@@ -72,13 +77,13 @@ async fn in_named_tenant(request: &HttpRequest, operation: &Operation, entry: En
     let is_operator = entry.principal.is_operator();
     match named.as_slice() {
         [] if is_operator && !own.is_empty() && !request.method().is_safe() => {
-            Err(Error::Malformed("an operator says in which tenant to write: add ?tenant=<slug>".into()))
+            Err(Error::Malformed("operators must name a tenant to write in: add ?tenant=<slug>".into()))
         }
         [] => Ok(entry),
         [slug] => {
             let principal = entry.principal.in_tenant(&entry.app.gate, slug).await?;
             note_caller(&principal);
-            Ok(Entry { principal, ..entry })
+            Ok(AuthenticatedRequest { principal, ..entry })
         }
         _ => Err(Error::Malformed("the query parameter 'tenant' is given more than once".into())),
     }

@@ -1,4 +1,5 @@
-//! Bytes in the document. Generators of clients know them by `format: binary`, also in OpenAPI 3.1.
+//! Describes binary bodies in the OpenAPI document. They have `format: binary`, which client generators recognise
+//! even in OpenAPI 3.1.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::ACCEPT;
@@ -6,16 +7,16 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Bytes of no kind. Some generators of clients read answers of this media type alone.
+/// The generic media type. Some generated clients accept only this type for binary responses.
 const BYTES: &str = "application/octet-stream";
 
-/// The media type of an archive for whoever asks: its own, or that of bytes of no kind where that alone is accepted.
+/// Returns the media type of an archive: `own`, or the generic type if the client accepts only that.
 pub fn media_type_for(request: &HttpRequest, own: &'static str) -> &'static str {
     let accepted = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
     if accepted == Some(BYTES) { BYTES } else { own }
 }
 
-/// A file, an archive: bytes of any kind.
+/// Bytes of any kind, e.g. an archive.
 pub struct Binary;
 
 impl PartialSchema for Binary {

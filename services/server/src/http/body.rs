@@ -1,4 +1,4 @@
-//! What REST extracts from a request, with problem+json for what cannot be read.
+//! Extractors of bodies and queries. They report unreadable input as problem+json.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 use super::ApiError;
 use crate::entry::{JSON_BYTES, check_media_type, parse, read_body, read_query};
 
-const RAW_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum bytes of a raw body. It is enough for the largest file that a tenant may allow.
+const RAW_BYTES: usize = 32 * 1024 * 1024;
 
 type Reading<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// A JSON body of at most 2 MiB.
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
@@ -33,7 +33,7 @@ impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
     }
 }
 
-/// A JSON body that may be left out.
+/// A JSON body that the client may omit.
 pub struct OptionalJson<T>(pub T);
 
 impl<T: DeserializeOwned + Default + 'static> FromRequest for OptionalJson<T> {
@@ -54,7 +54,7 @@ impl<T: DeserializeOwned + Default + 'static> FromRequest for OptionalJson<T> {
     }
 }
 
-/// A body of any kind, at most 4 MiB; what is stored of it has its own limit.
+/// A body of any media type, of at most 32 MiB. Some endpoints have a lower limit.
 pub struct RawBody(pub Bytes);
 
 impl FromRequest for RawBody {
@@ -67,13 +67,13 @@ impl FromRequest for RawBody {
     }
 }
 
-/// What the path of an address names, and its query.
-pub struct Address<P, Q> {
+/// The path and query parameters of a request.
+pub struct UrlParameters<P, Q> {
     pub path: P,
     pub query: Q,
 }
 
-impl<P: DeserializeOwned, Q: DeserializeOwned> FromRequest for Address<P, Q> {
+impl<P: DeserializeOwned, Q: DeserializeOwned> FromRequest for UrlParameters<P, Q> {
     type Error = actix_web::Error;
     type Future = std::future::Ready<Result<Self, actix_web::Error>>;
 
@@ -98,7 +98,7 @@ impl<T> Deref for Query<T> {
 }
 
 impl<T: DeserializeOwned> Query<T> {
-    /// Reads the query of a request.
+    /// Parses the query of a request.
     pub fn read(request: &HttpRequest) -> Result<Self, ApiError> {
         read_query(request.query_string()).map(Self).map_err(Into::into)
     }

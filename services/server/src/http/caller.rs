@@ -1,4 +1,4 @@
-//! Extracts the caller of a request, as [`super::authorize`] has recognised it.
+//! Extracts the caller that [`super::authorize`] has authenticated.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -12,33 +12,34 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{ApiError, Query};
-use crate::entry::{Entry, admit_user, begin_work, read_call};
+use crate::entry::{AuthenticatedRequest, admit_user, begin_work, read_call};
 
 /// Headers of every write.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes headers; the extractors below read them")]
 pub struct WriteHeaders {
-    /// The session this comes from, by id or key: kept as provenance; what a tainted or unknown one writes is marked.
+    /// Session that causes this change, by id or key. It is stored as provenance, and the change is marked if the session
+    /// is tainted or unknown.
     #[param(rename = "Knowhow-Session", required = false, max_length = 255, pattern = "^[!-~]+$")]
     session: Option<String>,
-    /// The same key and request have one effect and one answer, for 24 hours.
+    /// Requests with the same key and content take effect once and get the same response, for 24 hours.
     #[param(rename = "Idempotency-Key", required = false, max_length = 255, pattern = "^[!-~]+$")]
     idempotency_key: Option<String>,
 }
 
 type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// The caller that was authorized for this request.
+/// Takes the authorized caller from the request.
 ///
 /// # Errors
-/// `NotFound` for a path that the document does not have, so that nothing runs without a check.
-fn authorized(request: &HttpRequest) -> Result<Entry> {
+/// `NotFound` if the path is not in the OpenAPI document. No endpoint can therefore run without authorization.
+fn authorized(request: &HttpRequest) -> Result<AuthenticatedRequest> {
     request.extensions_mut().remove().ok_or_else(|| Error::not_found("endpoint"))
 }
 
-/// The caller of an ordinary request, as one user of a tenant. Extracting it waits for the body that another extractor reads, and
-/// gives the user the current starter skills.
+/// The caller of an ordinary request: one user of a tenant. The extractor waits until another extractor has read the
+/// body, and copies new starter skills to the user.
 pub struct UserCaller(Ctx);
 
 impl Deref for UserCaller {
@@ -56,7 +57,7 @@ impl FromRequest for UserCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let Entry { app, principal } = authorized(&request)?;
+            let AuthenticatedRequest { app, principal } = authorized(&request)?;
             let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
             begin_work(&request, &principal).await?;
             admit_user(&ctx).await?;
@@ -65,8 +66,8 @@ impl FromRequest for UserCaller {
     }
 }
 
-/// The caller of an admin operation, at work in its own tenant or in the one that `?tenant=` names. In no tenant, an operator works
-/// at the place that `?place=` names, or at `home`.
+/// The caller of an admin operation. The operation applies to the caller's own tenant, or to the tenant of
+/// `?tenant=`. Without a tenant, an operator works in the database of `?place=`, by default `home`.
 pub struct AdminCaller(Ctx);
 
 impl Deref for AdminCaller {
@@ -78,7 +79,7 @@ impl Deref for AdminCaller {
 }
 
 #[derive(Deserialize)]
-struct Where {
+struct PlaceParameter {
     place: Option<String>,
 }
 
@@ -89,9 +90,9 @@ impl FromRequest for AdminCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let Entry { app, principal } = authorized(&request)?;
+            let AuthenticatedRequest { app, principal } = authorized(&request)?;
             principal.require_admin()?;
-            let Query(Where { place }) = Query::extract(&request).await?;
+            let Query(PlaceParameter { place }) = Query::extract(&request).await?;
             begin_work(&request, &principal).await?;
             let ctx = Ctx::of(&app, &principal);
             Ok(Self(match place {

@@ -1,4 +1,4 @@
-//! HTTP: what all endpoints have in common.
+//! HTTP code that all REST endpoints share.
 
 pub mod authorize;
 mod binary;
@@ -10,7 +10,7 @@ pub mod refusals;
 mod respond;
 
 pub use binary::{Binary, media_type_for};
-pub use body::{Address, JsonBody, OptionalJson, Query, RawBody};
+pub use body::{JsonBody, OptionalJson, Query, RawBody, UrlParameters};
 pub use caller::{AdminCaller, UserCaller, WriteHeaders};
 pub use problem::{ApiError, Problem};
 pub use refusals::{CallerProblems, ChangeProblems, ReadProblems, WriteProblems};

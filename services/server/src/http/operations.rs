@@ -1,5 +1,5 @@
-//! The operations of the document: what a credential must allow, which query parameters each takes, and the methods of a path.
-//! They are read from the document, so every endpoint is in it.
+//! The operations of the OpenAPI document: required scopes, query parameters, and the methods of each path.
+//! Authorization reads them from the document, so an endpoint that is missing in the document cannot be called.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
@@ -13,25 +13,24 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{OpenApi, RefOr};
 
 use super::{ApiError, Problem};
-use crate::entry::{HINT, Need, has_token, refuse_tokens, resembles_token};
+use crate::entry::{HINT, Requirements, has_token, refuse_tokens, resembles_token};
 
-/// One method of one path.
+/// An operation of the document: a method of a path.
 pub struct Operation {
     template: Vec<String>,
     method: &'static str,
     parameters: Vec<String>,
-    /// `None` for a public operation.
-    pub need: Option<Need>,
+    /// The required scopes and roles; `None` for a public operation.
+    pub required: Option<Requirements>,
 }
 
-/// All operations of the API.
 pub struct Operations(Vec<Operation>);
 
 impl Operations {
     /// Reads the operations of a document.
     ///
     /// # Errors
-    /// For an operation that does not name its scopes.
+    /// Fails if an operation does not state its scopes.
     pub fn of(document: &OpenApi) -> Result<Self> {
         let mut all = Vec::new();
         for (path, item) in &document.paths.paths {
@@ -40,16 +39,19 @@ impl Operations {
                     template: path.split('/').map(str::to_owned).collect(),
                     method,
                     parameters: query_parameters(described),
-                    need: need_of(described).with_context(|| format!("{method} {path} does not name its scopes"))?,
+                    required: need_of(described)
+                        .with_context(|| format!("{method} {path} does not name its scopes"))?,
                 });
             }
         }
         Ok(Self(all))
     }
 
-    /// The operation that takes this request. A fixed path such as /v1/skills/import goes before a skill of that name.
+    /// Returns the operation that a request calls. A literal path such as /v1/skills/import takes precedence over a
+    /// skill of that name.
     pub fn find(&self, request: &HttpRequest) -> Option<&Operation> {
-        // As the router reads it: without percent-encoding, apart from what would change its segments.
+        // The router has decoded this path: percent-encoding is removed, except for characters that would change the
+        // segments.
         let segments: Vec<&str> = request.match_info().as_str().split('/').collect();
         let method = request.method().as_str();
         let fitting = self.0.iter().filter(|o| o.method == method && fits(&o.template, &segments));
@@ -59,16 +61,16 @@ impl Operations {
     fn methods(&self, path: &str) -> Vec<&'static str> {
         let segments: Vec<&str> = path.split('/').collect();
         let fitting: Vec<&Operation> = self.0.iter().filter(|o| fits(&o.template, &segments)).collect();
-        // A fixed path such as /v1/skills/import stands for itself, not for a skill of that name.
+        // A literal path such as /v1/skills/import takes precedence over a skill of that name.
         let Some(most) = fitting.iter().map(|o| fixed(&o.template, &segments)).max() else { return Vec::new() };
         fitting.into_iter().filter(|o| fixed(&o.template, &segments) == most).map(|o| o.method).collect()
     }
 
-    /// What a request that no endpoint takes is answered: 405 with the methods there are, or 404.
+    /// Answers a request without an endpoint: 405 with the allowed methods if the path exists, otherwise 404.
     pub fn answer_unmatched(&self, request: &HttpRequest) -> HttpResponse {
         let allowed = self.methods(request.match_info().as_str());
         if allowed.is_empty() {
-            return ApiError::from(Error::not_found("endpoint; GET / says where the documents are")).error_response();
+            return ApiError::from(Error::not_found("endpoint; GET / links to the documents")).error_response();
         }
         let status = StatusCode::METHOD_NOT_ALLOWED;
         metrics::refused("method-not-allowed");
@@ -87,15 +89,15 @@ impl Operations {
 }
 
 impl Operation {
-    /// Whether it takes a query parameter of that name.
+    /// Returns whether the operation has a query parameter with this name.
     pub fn takes(&self, parameter: &str) -> bool {
         self.parameters.iter().any(|known| known == parameter)
     }
 
-    /// Refuses a query parameter that the operation does not take. A mistyped one would be ignored otherwise.
+    /// Rejects unknown query parameters, because a mistyped parameter would otherwise be ignored.
     ///
     /// # Errors
-    /// `Malformed`, also for a parameter that holds a token. The token is not repeated.
+    /// `Malformed`, also if a parameter contains a token. The error does not quote the token.
     pub fn check_query(&self, query: &str) -> Result<(), Error> {
         if query.is_empty() {
             return Ok(());
@@ -104,8 +106,8 @@ impl Operation {
         let unknown = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| !self.takes(name));
         let Some((name, _)) = unknown else { return refuse_tokens(query) };
         let known = match self.parameters.as_slice() {
-            [] => "it takes none".to_owned(),
-            parameters => format!("it takes {}", parameters.join(", ")),
+            [] => "it accepts none".to_owned(),
+            parameters => format!("it accepts {}", parameters.join(", ")),
         };
         let shown: String = name.chars().filter(|c| !c.is_control()).take(100).collect();
         let named = if resembles_token(&name) { "of that name".to_owned() } else { format!("'{shown}'") };
@@ -114,24 +116,22 @@ impl Operation {
     }
 }
 
-/// Refuses a query whose bytes are not UTF-8. Others would be read as replacement characters.
-///
-/// # Errors
-/// `Malformed`.
+/// Rejects a query that is not UTF-8. Otherwise invalid bytes would silently become replacement characters.
 fn check_utf8(query: &str) -> Result<(), Error> {
     let refused = |_| Error::Malformed("the query is not UTF-8: percent-encode the bytes of UTF-8 text".into());
     percent_decode_str(query).decode_utf8().map(drop).map_err(refused)
 }
 
-/// Reads what the operation needs from its `security`; the outer `None` if it does not say.
-fn need_of(operation: &Described) -> Option<Option<Need>> {
+/// Reads the required scopes from the `security` of an operation. The outer `None` means that `security` is missing,
+/// the inner one that the operation is public.
+fn need_of(operation: &Described) -> Option<Option<Requirements>> {
     let first = operation.security.as_ref()?.first()?;
     if *first == SecurityRequirement::default() {
         return Some(None);
     }
     let scopes = serde_json::to_value(first).ok()?["bearer"].take();
     let scopes: Vec<String> = serde_json::from_value(scopes).ok()?;
-    Need::read(&scopes).map(Some)
+    Requirements::read(&scopes).map(Some)
 }
 
 fn methods(item: &PathItem) -> Vec<(&'static str, &Described)> {
@@ -154,12 +154,13 @@ fn query_parameters(operation: &Described) -> Vec<String> {
     .collect()
 }
 
-/// How many segments of a path the template names itself.
+/// Counts the segments of a path that are literal in the template.
 fn fixed(template: &[String], segments: &[&str]) -> usize {
     template.iter().zip(segments).filter(|(t, s)| t == s).count()
 }
 
-/// Whether a path has the form of a template. A last parameter `path` takes the rest of the path, which may be empty.
+/// Returns whether a path matches a template. If the last parameter is named `path`, it matches the rest of the path,
+/// which may be empty.
 fn fits(template: &[String], segments: &[&str]) -> bool {
     const REST: &str = "{path}";
     let takes_rest = template.last().is_some_and(|last| last == REST);

@@ -1,4 +1,4 @@
-//! Refusals as RFC 9457 problem+json: the one table from errors to answers.
+//! Maps errors of the domain to RFC 9457 problem+json. This is the only module that defines the mapping.
 
 use std::fmt;
 
@@ -13,49 +13,49 @@ use utoipa::ToSchema;
 use super::respond::proposed;
 use crate::entry::current_request_id;
 
-/// A refusal (RFC 9457).
+/// An error response (RFC 9457).
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct Problem {
-    /// Stable path of the problem type.
+    /// Stable path that identifies the problem type.
     #[serde(rename = "type")]
     #[schema(example = "/problems/version-conflict")]
     pub kind: String,
-    /// The type in words.
+    /// Title of the problem type.
     #[schema(example = "Version conflict")]
     pub title: String,
-    /// The HTTP status of the answer.
+    /// HTTP status of the response.
     #[schema(example = 409, minimum = 400, maximum = 599)]
     pub status: u16,
-    /// What happened and what to do.
+    /// Explanation of the error and advice.
     pub detail: String,
-    /// Names this occurrence by the id of its request.
+    /// Path with the id of the request.
     #[schema(example = "/requests/0192f0c1-7b1e-7c3a-9d53-0e2f6a1b4c5d")]
     pub instance: String,
-    /// Findings, for invalid input.
+    /// Validation errors, for invalid input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub errors: Vec<FieldError>,
-    /// For a version conflict.
+    /// Current version, for a version conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<i32>,
-    /// For a failed precondition: the state that is current.
+    /// Current state, for a failed precondition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<Box<Tenant>>,
-    /// Names that may have been meant.
+    /// Similar existing names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub candidates: Vec<String>,
-    /// For a patch without a match: the most similar passages.
+    /// Most similar passages, for a patch without a match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub closest: Vec<Passage>,
-    /// For a patch with several matches: all of them.
+    /// All matches, for a patch with several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub matches: Vec<Passage>,
 }
 
-/// An error on its way out.
+/// An error response of REST.
 #[derive(Debug)]
 pub struct ApiError {
     error: Error,
@@ -69,7 +69,8 @@ impl From<Error> for ApiError {
 }
 
 impl ApiError {
-    /// A version conflict of a request that stated its base in `If-Match` is a failed precondition (RFC 9110, 13.1.1).
+    /// Returns a function that wraps an error of a request. If the request has `If-Match`, a version conflict becomes
+    /// a failed precondition (RFC 9110, 13.1.1).
     pub fn under(if_match: Option<i32>) -> impl Fn(Error) -> Self {
         move |error| Self { error, precondition: if_match.is_some() }
     }
@@ -119,24 +120,24 @@ impl ResponseError for ApiError {
 }
 
 impl ApiError {
-    /// The error that the answer tells of.
+    /// Returns the error of the domain.
     pub fn cause(&self) -> &Error {
         &self.error
     }
 
-    /// Status and headers of the answer.
+    /// Builds a response with the status and headers, and no body.
     pub fn head(&self) -> HttpResponseBuilder {
         let mut response = HttpResponse::build(self.status());
         add_headers(&mut response, &self.error);
         response
     }
 
-    /// The answer, without counting a refusal.
+    /// Builds the whole response without counting it in the metrics.
     pub fn uncounted(&self) -> HttpResponse {
         self.head().content_type("application/problem+json").json(self.problem(&current_request_id()))
     }
 
-    /// The problem of the request of that id, once it is counted, and is in the log where the fault is ours.
+    /// Counts the error in the metrics, logs it if it is internal, and returns its problem.
     pub fn logged(&self, request_id: &str) -> Problem {
         if let Error::Internal(source) = &self.error {
             tracing::error!(error = %source, request_id, "internal error");
@@ -145,7 +146,7 @@ impl ApiError {
         self.problem(request_id)
     }
 
-    /// The problem of the request of that id.
+    /// Returns the problem of the error. `request_id` is the id of the request.
     pub fn problem(&self, request_id: &str) -> Problem {
         let code = self.error.code();
         let mut problem = Problem {
@@ -171,15 +172,16 @@ impl ApiError {
     }
 }
 
-/// `version-conflict` reads `Version conflict`. Some read better in words of their own.
+/// Derives the title of a problem from its code: `version-conflict` becomes `Version conflict`. Some codes have their
+/// own title.
 fn title(code: &str) -> String {
     match code {
-        "patch-no-match" => return "The patch matches nothing".into(),
+        "patch-no-match" => return "The patch has no match".into(),
         "patch-ambiguous" => return "The patch matches several places".into(),
-        "malformed" => return "The request cannot be read".into(),
+        "malformed" => return "Malformed request".into(),
         "invalid" => return "Invalid input".into(),
         "too-large" => return "Too large".into(),
-        "unavailable" => return "Out of reach for now".into(),
+        "unavailable" => return "Temporarily unavailable".into(),
         _ => {}
     }
     let words = code.replace('-', " ");

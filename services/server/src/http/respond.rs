@@ -1,20 +1,21 @@
-//! Answers that are more than a JSON body: entity tags, files, versions.
+//! Builds responses with more than a JSON body: entity tags, files and versions.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use knowhow_domain::{Error, IfMatch, Submission, SubmissionState, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Error, IfMatch, Submission, SubmissionState};
 use knowhow_ops::skills::File;
 use serde::Serialize;
 
 use super::ApiError;
 
-/// An answer with this body as JSON.
+/// Builds a response with a JSON body.
 pub fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     HttpResponse::build(status).json(body)
 }
 
-/// `201` for what was applied, `202` for what waits.
+/// Builds the response for a submission: `201` if its change was applied, `202` if it awaits review.
 pub fn proposed(submission: &Submission) -> HttpResponse {
     let status = match submission.state {
         SubmissionState::Approved => StatusCode::CREATED,
@@ -25,22 +26,23 @@ pub fn proposed(submission: &Submission) -> HttpResponse {
         .json(submission)
 }
 
-/// A skill with its version as entity tag, for a later `If-Match`.
+/// Builds a response with the version of a skill as entity tag, which clients send in `If-Match`.
 pub fn versioned(status: StatusCode, version: i32, body: &impl Serialize) -> HttpResponse {
     HttpResponse::build(status).insert_header((header::ETAG, format!("\"{version}\""))).json(body)
 }
 
-/// Returns an answer with an entity tag, for a later `If-Match`.
+/// Builds a response with an entity tag, which clients send in `If-Match`.
 pub fn tagged(status: StatusCode, tag: &str, body: &impl Serialize) -> HttpResponse {
     HttpResponse::build(status).insert_header((header::ETAG, format!("\"{tag}\""))).json(body)
 }
 
-/// A strong entity tag over the bytes of an answer.
+/// Returns a strong entity tag for the bytes of a response.
 pub fn etag_of(bytes: &[u8]) -> String {
     format!("\"{}\"", manifest::hex(&manifest::digest(bytes)))
 }
 
-/// `304` where the client has this very entity (RFC 9110, 13.1.2), else a builder that carries the tag.
+/// Returns a `304` response if the client already has the entity (RFC 9110, 13.1.2). Otherwise returns a builder with
+/// the entity tag.
 pub fn not_modified(request: &HttpRequest, etag: &str) -> Result<HttpResponse, HttpResponseBuilder> {
     let mut tags = request.headers().get_all(header::IF_NONE_MATCH).filter_map(|v| v.to_str().ok());
     let matches =
@@ -51,7 +53,7 @@ pub fn not_modified(request: &HttpRequest, etag: &str) -> Result<HttpResponse, H
     if matches { Ok(response.finish()) } else { Err(response) }
 }
 
-/// A stored file, never to be taken for a page of this site.
+/// Serves a file of a skill. Its content security policy prevents the file from acting as a page of this site.
 pub fn file(request: &HttpRequest, file: File) -> HttpResponse {
     not_modified(request, &format!("\"{}\"", file.digest)).unwrap_or_else(|mut response| {
         response
@@ -61,17 +63,18 @@ pub fn file(request: &HttpRequest, file: File) -> HttpResponse {
     })
 }
 
-/// The version that `If-Match` names.
+/// Parses the version in `If-Match`; `None` if the header is missing.
 pub fn if_match(headers: &HeaderMap) -> Result<Option<i32>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let version = value.to_str().ok().map(str::trim).and_then(|v| v.strip_prefix('"')?.strip_suffix('"')?.parse().ok());
     match version {
         Some(version) => Ok(Some(version)),
-        None => Err(Error::Malformed("If-Match takes one version in quotes, e.g. \"3\"".into()).into()),
+        None => Err(Error::Malformed("If-Match must be one version in quotes, e.g. \"3\"".into()).into()),
     }
 }
 
-/// Reads the entity tags of `If-Match`: any if the header is absent or `*`. A weak tag matches no state (RFC 9110, 13.1.1).
+/// Parses the entity tags in `If-Match`. If the header is missing or `*`, any state matches. A weak tag matches no
+/// state (RFC 9110, 13.1.1).
 pub fn if_match_tags(headers: &HeaderMap) -> Result<IfMatch, ApiError> {
     let mut tags = Vec::new();
     for value in headers.get_all(header::IF_MATCH) {
@@ -79,7 +82,7 @@ pub fn if_match_tags(headers: &HeaderMap) -> Result<IfMatch, ApiError> {
         for tag in list.split(',').map(str::trim).filter(|tag| *tag != "*") {
             let is_tag = tag.trim_start_matches("W/").strip_prefix('"').is_some_and(|rest| rest.ends_with('"'));
             if !is_tag {
-                return Err(Error::Malformed("If-Match takes the ETag of an answer, in quotes, or *".into()).into());
+                return Err(Error::Malformed("If-Match must be the ETag of a response, in quotes, or *".into()).into());
             }
             tags.push(tag.trim_matches('"').to_owned());
         }

@@ -1,5 +1,5 @@
-//! TLS of the listener. The certificate and its key are files, and are read again when they change, so that one that is renewed
-//! needs no restart and breaks no connection.
+//! TLS of the listener. The certificate and its key are read again when their files change, so that a renewal needs
+//! no restart and closes no connection.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,21 +14,21 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-/// Between two looks at the files, which only new connections cause.
+/// Minimum interval between two checks of the files. A check happens only when a new connection is opened.
 const LOOKS_EVERY: Duration = Duration::from_secs(1);
 
-/// Where the certificate, with those that vouch for it, and its key are, in PEM.
+/// Paths of the certificate chain and its private key, in PEM.
 #[derive(Debug, Clone)]
-pub struct Files {
+pub struct CertificateFiles {
     certificate: PathBuf,
     key: PathBuf,
 }
 
-impl Files {
-    /// `None` where neither is set: plain HTTP.
+impl CertificateFiles {
+    /// Returns the paths; `None` if neither is set, which means plain HTTP.
     ///
     /// # Errors
-    /// Where one is set without the other.
+    /// Fails if only one of them is set.
     pub fn of(certificate: &str, key: &str) -> Result<Option<Self>> {
         match (certificate.is_empty(), key.is_empty()) {
             (true, true) => Ok(None),
@@ -42,14 +42,17 @@ impl Files {
         Ok(Pem { certificate: read(&self.certificate)?, key: read(&self.key)? })
     }
 
-    /// What answers connections with the certificate.
+    /// Returns a TLS configuration that uses the certificate, and later its renewals.
     ///
     /// # Errors
-    /// Where the files cannot be read, hold no certificate or no key, or the key is another certificate's.
+    /// Fails if the files cannot be read, contain no certificate or key, or do not match.
     pub fn serve(self) -> Result<ServerConfig> {
         let pem = self.read()?;
         let current = pem.certified(&self)?;
-        let renewed = Renewed { files: self, state: Mutex::new(State { current, pem, looked_at: Instant::now() }) };
+        let renewed = RenewedCertificate {
+            files: self,
+            state: Mutex::new(CertificateState { current, pem, looked_at: Instant::now() }),
+        };
         Ok(ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
@@ -61,7 +64,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(aws_lc_rs::default_provider())
 }
 
-/// What the files held.
+/// The content of the two files.
 #[derive(PartialEq)]
 struct Pem {
     certificate: Vec<u8>,
@@ -69,42 +72,42 @@ struct Pem {
 }
 
 impl Pem {
-    fn certified(&self, files: &Files) -> Result<Arc<CertifiedKey>> {
+    fn certified(&self, files: &CertificateFiles) -> Result<Arc<CertifiedKey>> {
         let (certificate, key) = (files.certificate.display(), files.key.display());
         let chain: Vec<_> = CertificateDer::pem_slice_iter(&self.certificate)
             .collect::<Result<_, _>>()
-            .with_context(|| format!("{certificate} is no certificate in PEM"))?;
+            .with_context(|| format!("{certificate} is not a certificate in PEM"))?;
         if chain.is_empty() {
             bail!("{certificate} has no certificate in PEM");
         }
-        // What the library says of a key that it cannot read may hold a part of it.
+        // The library's error is not shown, because it may quote a part of the key.
         let secret = PrivateKeyDer::from_pem_slice(&self.key);
-        let secret = secret.map_err(|_| anyhow::anyhow!("{key} is no private key in PEM without a password"))?;
+        let secret = secret.map_err(|_| anyhow::anyhow!("{key} is not a private key in PEM without a password"))?;
         let certified = CertifiedKey::from_der(chain, secret, &provider())
-            .with_context(|| format!("{key} is not the key of {certificate}, or of a kind that is not known"))?;
+            .with_context(|| format!("{key} is not the key of {certificate}, or has an unsupported type"))?;
         Ok(Arc::new(certified))
     }
 }
 
-/// The certificate as the files had it last, whole.
-struct Renewed {
-    files: Files,
-    state: Mutex<State>,
+/// The last usable certificate, and its files.
+struct RenewedCertificate {
+    files: CertificateFiles,
+    state: Mutex<CertificateState>,
 }
 
-struct State {
+struct CertificateState {
     current: Arc<CertifiedKey>,
     pem: Pem,
     looked_at: Instant,
 }
 
-impl std::fmt::Debug for Renewed {
+impl std::fmt::Debug for RenewedCertificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Renewed").field(&self.files).finish()
     }
 }
 
-impl ResolvesServerCert for Renewed {
+impl ResolvesServerCert for RenewedCertificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.looked_at.elapsed() >= LOOKS_EVERY {
@@ -115,22 +118,25 @@ impl ResolvesServerCert for Renewed {
     }
 }
 
-impl Renewed {
-    /// Takes what the files hold by now. Half of a pair, as while both are being replaced, is left until the other half is there.
-    fn look(&self, state: &mut State) {
+impl RenewedCertificate {
+    /// Reads the files, and uses their certificate if they changed. While only one of them was replaced, they do not
+    /// match and the previous certificate stays in use.
+    fn look(&self, state: &mut CertificateState) {
         let pem = match self.files.read() {
             Ok(pem) if pem == state.pem => return,
             Ok(pem) => pem,
-            Err(error) => return tracing::warn!(%error, "the certificate cannot be read: the one before stays"),
+            Err(error) => {
+                return tracing::warn!(%error, "the certificate cannot be read: the previous one stays in use");
+            }
         };
         match pem.certified(&self.files) {
             Ok(certified) => {
                 state.current = certified;
                 tracing::info!("the certificate was renewed");
             }
-            Err(error) => tracing::warn!(%error, "the new certificate cannot be used: the one before stays"),
+            Err(error) => tracing::warn!(%error, "the new certificate cannot be used: the previous one stays in use"),
         }
-        // Also where it cannot be used, so that it is told once.
+        // The content is stored even if it cannot be used, so that the warning is logged only once.
         state.pem = pem;
     }
 }

@@ -1,4 +1,4 @@
-//! The front door: what there is, for a person who comes to `/`, and the interactive page.
+//! Serves `/`, the OpenAPI document and the interactive page.
 
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::{Data, ServiceConfig};
@@ -6,10 +6,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 use utoipa::openapi::OpenApi;
 
-use super::kept::Kept;
 use super::page::{self, Page};
-use crate::entry::Shared;
+use crate::entry::SharedState;
 use crate::http::ApiError;
+use crate::listen::static_response::StaticResponse;
 use crate::mcp;
 
 const DOCUMENT: &str = "/openapi.json";
@@ -19,7 +19,7 @@ const PAGE: &str = "/docs/";
 struct Links {
     name: &'static str,
     version: &'static str,
-    /// The interactive page, unless it is switched off.
+    /// Path of the interactive page, if it is enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     docs: Option<&'static str>,
     openapi: &'static str,
@@ -28,26 +28,25 @@ struct Links {
     readiness: &'static str,
 }
 
-/// What the front door holds, for all workers.
+/// The prepared responses for these paths. All worker threads share them.
 #[derive(Clone)]
-pub(super) struct Front {
-    document: Data<Kept>,
-    /// The interactive page, unless it is switched off.
+pub(super) struct PreparedRoutes {
+    document: Data<StaticResponse>,
+    /// The interactive page; `None` if it is disabled.
     page: Option<Data<Page>>,
 }
 
-/// Whether the interactive page is served.
 struct HasPage(bool);
 
-impl Front {
-    /// Makes the answers that are the same for everybody.
+impl PreparedRoutes {
+    /// Renders the responses, which are the same for all clients.
     pub(super) fn new(document: &OpenApi, public_url: &str, has_page: bool) -> anyhow::Result<Self> {
-        let document = Data::new(Kept::new("application/json", serde_json::to_vec(document)?)?);
+        let document = Data::new(StaticResponse::new("application/json", serde_json::to_vec(document)?)?);
         Ok(Self { document, page: has_page.then(|| Data::new(Page::new(DOCUMENT, public_url))) })
     }
 
-    /// Serves `/`, the document, and the interactive page unless it is switched off. The document stays: it says nothing
-    /// that is not in the repository, and clients are made from it.
+    /// Registers `/`, the document, and the interactive page if it is enabled. The document is always served: it is
+    /// public in the repository anyway, and clients are generated from it.
     pub(super) fn open(&self, config: &mut ServiceConfig) {
         config.app_data(Data::new(HasPage(self.page.is_some()))).app_data(self.document.clone());
         config.route("/", web::get().to(answer)).route("/", web::head().to(answer));
@@ -61,8 +60,8 @@ impl Front {
 
 async fn answer_document(
     request: HttpRequest,
-    document: Data<Kept>,
-    shared: Data<Shared>,
+    document: Data<StaticResponse>,
+    shared: Data<SharedState>,
 ) -> Result<HttpResponse, ApiError> {
     shared.rates.count_stranger(&request)?;
     Ok(document.answer(&request))
@@ -83,7 +82,7 @@ async fn answer(request: HttpRequest, page: Data<HasPage>) -> HttpResponse {
     })
 }
 
-/// Browsers name HTML; programs take anything.
+/// Returns whether the client is a browser, which lists HTML in `Accept`.
 fn wants_html(headers: &HeaderMap) -> bool {
     headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
 }

@@ -1,12 +1,13 @@
-//! The process that listens: the endpoints of REST and MCP behind one port, the document of the API, and its page.
+//! The HTTP server. It serves REST and MCP on one port, and the OpenAPI document and its interactive page.
 
 mod certificate;
 mod front;
-mod kept;
 mod openapi;
 mod page;
 mod probes;
 mod serve;
+mod static_response;
+mod thread_apps;
 
 pub use openapi::document;
 use openapi::{router, served_document};

@@ -1,4 +1,4 @@
-//! The OpenAPI document, collected from the routes themselves, and the routes.
+//! Collects the OpenAPI document from the routes, and creates the router.
 
 use std::collections::BTreeSet;
 
@@ -21,51 +21,52 @@ use crate::http::refusals::{self, MALFORMED, PRECONDITION_FAILED};
 #[openapi(
     info(
         title = "Knowhow",
-        description = "Procedural memory for agents: every end user's skills, versioned, isolated and at hand.\n\n\
-            Credentials go into `Authorization: Bearer`: a JWT of one of the tenant's issuers, or an API key with \
-            `Knowhow-User` naming the user. Refusals are `application/problem+json`. Answers say in \
-            `RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` how many requests the caller may still send. Query parameters and members that \
-            an endpoint does not know are refused.",
+        description = "Procedural memory for agents: versioned and isolated skills for every end user.\n\nCredentials \
+            go into `Authorization: Bearer`: a JWT of one of the tenant's issuers, or an API key with `Knowhow-User` \
+            naming the user. Errors are `application/problem+json`. The headers `RateLimit-Limit`, `-Remaining`, \
+            `-Reset` and `-Policy` describe the caller's rate limit. Unknown query parameters and members are \
+            rejected.",
         contact(name = "The maintainers of Knowhow"),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(Problem)),
-    modifiers(&Shared),
+    modifiers(&SharedParts),
     tags(
         (name = "skills", description = "Named markdown procedures of one user"),
         (name = "history", description = "Versions of a skill"),
         (name = "resources", description = "The other files of a skill"),
-        (name = "exchange", description = "SKILL.md in, SKILL.md out"),
-        (name = "sessions", description = "Conversations: the frozen snapshot they begin with, what helps with each message, \
+        (name = "exchange", description = "Import and export of SKILL.md files"),
+        (name = "sessions", description = "Conversations: their snapshot, the skills that help with each message, \
             their log and their summaries"),
-        (name = "review", description = "Changes of skills that wait for a person, and the decisions"),
-        (name = "memories", description = "Facts, events and reflections of one user, the soul, and recall over all of it"),
-        (name = "learning", description = "What is made of conversations while nobody waits: dreams, reflections, and how \
-            far they go"),
-        (name = "graph", description = "What skills, memories and the things that they name have to do with each other"),
-        (name = "admin", description = "Tenants, users, issuers, keys, audit, archive and jobs. An operator who writes names \
-            the `tenant`"),
-        (name = "mcp", description = "The same over the Model Context Protocol, at `/mcp` (streamable HTTP)"),
-        (name = "health", description = "Is it alive, is it ready")
+        (name = "review", description = "Changes of skills that await review, and decisions about them"),
+        (name = "memories", description = "Facts, events and reflections of one user, the soul, and recall"),
+        (name = "learning", description = "Background learning from conversations: dreams, reflections and their \
+            settings"),
+        (name = "graph", description = "Relations between skills, memories and entities"),
+        (name = "admin", description = "Tenants, users, issuers, keys, audit, archive and jobs. Operators must name \
+            the `tenant` in requests that write"),
+        (name = "mcp", description = "Operations over the Model Context Protocol, at `/mcp` (streamable HTTP)"),
+        (name = "health", description = "Liveness and readiness")
     )
 )]
 struct Knowhow;
 
-/// What all operations share: the ways to say who calls, and the refusals.
-struct Shared;
+/// Modifier of the document that adds the parts of all operations: authentication and error responses.
+struct SharedParts;
 
-impl Modify for Shared {
+impl Modify for SharedParts {
     fn modify(&self, document: &mut Document) {
         let bearer = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
             .description(Some(
-                "A JWT, or an API key `kh_...`. Each operation lists the scopes and roles that it needs, all of them. `operator` is \
-                 the role of those who run the deployment. `reviewer` is an admin, or a user if the tenant lets users review.",
+                "A JWT, or an API key `kh_...`. Each operation lists the scopes and roles that it requires. \
+                 `operator` is the role of the deployment's operators. `reviewer` is an admin, or a user if the \
+                 tenant lets users review.",
             ))
             .build();
         let user = ApiKeyValue::with_description(
             "Knowhow-User",
-            "With an API key: the user to act for, by the tenant's own id. The user is made on first sight. A JWT speaks for \
+            "With an API key: the user to act for, by the tenant's own id. An unknown user is created. A JWT acts for \
              its own user.",
         );
         let components = document.components.get_or_insert_default();
@@ -77,8 +78,8 @@ impl Modify for Shared {
 
 const NO_SCOPES: [&str; 0] = [];
 
-/// Adds to the scopes of an operation how a caller is named: an API key acts for the user of a header. Operations with the tag
-/// `admin` act for no user, and need the scope `admin` if they name none.
+/// Adds the header `Knowhow-User` to the security of operations, because an API key acts for the user that it names.
+/// Operations with the tag `admin` act for no user. They require the scope `admin`, unless they state another one.
 fn complete_security(operation: &mut Operation) {
     let is_admin = operation.tags.iter().flatten().any(|tag| tag == "admin");
     match &mut operation.security {
@@ -94,7 +95,7 @@ fn complete_security(operation: &mut Operation) {
     }
 }
 
-/// Every endpoint on `app`, collected for the document.
+/// Registers all endpoints on `app`, and collects them for the document.
 pub fn router<T>(app: actix_web::App<T>) -> UtoipaApp<T>
 where
     T: ServiceFactory<ServiceRequest, Config = (), Error = actix_web::Error, InitError = ()>,
@@ -102,12 +103,12 @@ where
     app.into_utoipa_app().openapi(Knowhow::openapi()).configure(api::configure)
 }
 
-/// The document as it is kept in files: its server is the one of `make run`.
+/// Returns the document that is stored in the repository. Its server URL is the one of `make run`.
 pub fn document() -> Document {
-    document_for("http://127.0.0.1:8080", "As make run serves it")
+    document_for("http://127.0.0.1:8080", "Started by make run")
 }
 
-/// The document that an instance serves, with the address that it is reached at, if it was told one.
+/// Returns the document that a running service serves, with the public URL if it is configured.
 pub fn served_document(public_url: &str) -> Document {
     let url = public_url.trim_end_matches('/');
     document_for(if url.is_empty() { "/" } else { url }, "The instance that serves this document")
@@ -119,7 +120,7 @@ fn document_for(url: &str, description: &str) -> Document {
     for operation in document.paths.paths.values_mut().flat_map(operations) {
         complete_security(operation);
         leave_out_null(operation);
-        // Any operation refuses a query parameter that it does not know.
+        // Every operation can return `Malformed`, because unknown query parameters are rejected.
         let always = [MALFORMED].into_iter().chain(takes_if_match(operation).then_some(PRECONDITION_FAILED));
         for (status, name) in always {
             operation.responses.responses.insert(status.into(), Ref::from_response_name(name).into());
@@ -134,7 +135,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     all.into_iter().flatten()
 }
 
-/// A body that may be left out is described as one that may be `null`, which no endpoint takes.
+/// Removes `null` from the schemas of optional bodies. utoipa adds it, but no endpoint accepts it.
 fn leave_out_null(operation: &mut Operation) {
     let Some(RefOr::T(body)) = &mut operation.request_body else { return };
     for content in body.content.values_mut() {
@@ -153,7 +154,8 @@ fn takes_if_match(operation: &Operation) -> bool {
     all.any(|parameter| matches!(parameter, RefOr::T(parameter) if parameter.name == "If-Match"))
 }
 
-/// Schemas that no operation leads to, such as those of query parameters, which are written out where they are used.
+/// Removes schemas and responses that no operation refers to, e.g. the schemas of query parameters, which are
+/// inlined.
 fn drop_unused(document: &mut Document) {
     let paths = serde_json::to_value(&document.paths).unwrap_or_default();
     let Some(components) = &mut document.components else { return };
@@ -167,7 +169,7 @@ fn document_of(components: &Components) -> Value {
     serde_json::json!({"components": components})
 }
 
-/// Marks what `part` refers to, and what that refers to in turn.
+/// Collects all references in `part`, recursively.
 fn mark(part: &Value, document: &Value, used: &mut BTreeSet<String>) {
     match part {
         Value::Object(members) => {

@@ -1,5 +1,5 @@
-//! The interactive page at `/docs/`: Swagger UI, compressed once. It runs its own scripts alone, speaks with this service
-//! alone, and forgets the token with the tab.
+//! The interactive page at `/docs/`, Swagger UI. Its content security policy allows only its own scripts, and only
+//! requests to this service. The page forgets the token when its tab is closed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,27 +10,28 @@ use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use knowhow_domain::Error;
 use utoipa_swagger_ui::{Config, serve};
 
-use super::kept::Kept;
-use crate::entry::Shared;
+use crate::entry::SharedState;
 use crate::http::ApiError;
+use crate::listen::static_response::StaticResponse;
 
-/// File of the page that starts it.
+/// Name of the script that starts the page.
 const INITIALIZER: &str = "swagger-initializer.js";
-/// Plugin that every version of Swagger UI starts with.
+/// A plugin that all versions of Swagger UI load. Our own plugin is added after it in the script.
 const FIRST_PLUGIN: &str = "SwaggerUIBundle.plugins.DownloadUrl";
-/// Our own plugin, `EmptyBodies`.
+/// Source of our own plugin `EmptyBodies`.
 const EMPTY_BODIES: &str = include_str!("page/empty_bodies.js");
 
-/// The page and its files.
+/// The interactive page and its files.
 pub(super) struct Page {
     config: Arc<Config<'static>>,
     policy: String,
-    /// By name; made when they are first asked for.
-    files: Mutex<HashMap<String, Arc<Kept>>>,
+    /// The files by name. A file is compressed on its first use.
+    files: Mutex<HashMap<String, Arc<StaticResponse>>>,
 }
 
 impl Page {
-    /// A page that shows this document and may call `public_url` besides the address it was loaded from.
+    /// Creates the page for the OpenAPI document at `document`. It may send requests to its own origin and to
+    /// `public_url`.
     pub(super) fn new(document: &'static str, public_url: &str) -> Self {
         let origin = url::Url::parse(public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         let policy = format!(
@@ -41,8 +42,8 @@ impl Page {
         Self { config: Arc::new(config), policy, files: Mutex::default() }
     }
 
-    /// The file of that name; `None` where there is none.
-    fn file(&self, name: &str) -> Result<Option<Arc<Kept>>, Error> {
+    /// Returns the file with this name; `None` if there is no such file.
+    fn file(&self, name: &str) -> Result<Option<Arc<StaticResponse>>, Error> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(name) {
             return Ok(Some(file.clone()));
@@ -55,17 +56,17 @@ impl Page {
             let plugins = format!("{FIRST_PLUGIN}, EmptyBodies");
             bytes = format!("{EMPTY_BODIES}{}", starts.replace(FIRST_PLUGIN, &plugins)).into_bytes();
         }
-        let kept = Kept::new(&file.content_type, bytes).map_err(Error::internal)?;
-        Ok(Some(files.entry(name.to_owned()).or_insert_with(|| Arc::new(kept)).clone()))
+        let response = StaticResponse::new(&file.content_type, bytes).map_err(Error::internal)?;
+        Ok(Some(files.entry(name.to_owned()).or_insert_with(|| Arc::new(response)).clone()))
     }
 }
 
-/// Answers with a file of the page.
+/// Serves a file of the page.
 pub(super) async fn answer(
     request: HttpRequest,
     name: Path<String>,
     page: Data<Page>,
-    shared: Data<Shared>,
+    shared: Data<SharedState>,
 ) -> HttpResponse {
     if let Err(refusal) = shared.rates.count_stranger(&request) {
         return ApiError::from(refusal).error_response();

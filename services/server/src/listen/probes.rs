@@ -1,5 +1,4 @@
-//! Metrics and health behind an address of their own, which the world does not reach. A worker, which serves nothing else,
-//! has them too.
+//! Serves metrics and health checks on a separate address, which is not public. A worker has no other server.
 
 use std::net::SocketAddr;
 
@@ -17,18 +16,19 @@ use crate::entry::Drain;
 use crate::http::ApiError;
 use crate::telemetry::MetricsPage;
 
-/// Where metrics and health are served, until it is stopped.
+/// A running server of metrics and health checks.
 pub struct Probes {
     server: ServerHandle,
-    /// The addresses it is bound to.
+    /// The addresses that the server listens on.
     pub addresses: Vec<SocketAddr>,
 }
 
 impl Probes {
-    /// Serves them from a thread of its own with connections of its own, so that it answers however busy the process is.
+    /// Starts the server. It has its own thread and its own database connection, so that it responds even if the
+    /// process is busy.
     ///
     /// # Errors
-    /// Where the address cannot be bound.
+    /// Fails if the address cannot be bound.
     pub fn listen(config: &Config, app: &App, page: MetricsPage, drain: Data<Drain>) -> Result<Self> {
         let (database, app, page) = (config.database()?.one_at_a_time(), app.clone(), Data::new(page));
         let server = HttpServer::new(move || {
@@ -54,7 +54,7 @@ impl Probes {
         Ok(Self { server: handle, addresses })
     }
 
-    /// Serves no more.
+    /// Stops the server.
     pub async fn stop(self) {
         self.server.stop(true).await;
     }

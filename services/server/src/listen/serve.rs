@@ -1,8 +1,7 @@
-//! The server: one pool of connections for each worker thread, opened by the thread that uses it.
+//! The HTTP server. Each worker thread opens its own connection pools.
 
 use std::any::Any;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix_tls::accept::rustls_0_23::TlsStream;
@@ -12,93 +11,61 @@ use actix_web::rt::net::TcpStream;
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer, ResponseError};
 use anyhow::{Context, Result, bail};
-use chrono::TimeDelta;
-use knowhow_domain::{Error, Limits};
-use knowhow_ops::follow_up::AtOnce;
-use knowhow_ops::sessions::FullUsers;
-use knowhow_ops::snapshots::KnownSnapshots;
-use knowhow_ops::{App, Library, Readiness, Webhooks};
-use knowhow_store::{Database, DatabaseConfig, Gate, OFTEN_RUN};
+use knowhow_domain::Error;
+use knowhow_ops::App;
 
-use super::certificate::Files;
-use super::front::Front;
+use super::certificate::CertificateFiles;
+use super::front::PreparedRoutes;
+use super::thread_apps::ThreadApps;
 use super::{router, served_document};
 use crate::config::Config;
 use crate::entry::{
-    AtWork, Bodies, Drain, Proxies, Rates, Redis, Refusals, Shared, SharedRates, Strangers, identify, pace_strangers,
+    Bodies, ConcurrencyLimits, Drain, Proxies, Rates, Redis, Refusals, SharedRates, SharedState, UnauthenticatedLimits,
+    identify, limit_unauthenticated,
 };
 use crate::http::ApiError;
 use crate::http::authorize::authorize;
 use crate::http::operations::Operations;
 use crate::mcp::{self, Site};
 
-/// Least memory for bodies, MiB.
-const LEAST_BODY_MEMORY_MB: usize = 72;
+/// Minimum memory for request bodies, in MiB.
+const LEAST_BODY_MEMORY_MB: usize = 120;
 
-/// A server that listens, and where.
+/// A server that is bound to its addresses.
 pub struct Listening {
-    /// Runs until it is stopped.
+    /// The future that runs until the server stops.
     pub server: Server,
-    /// The addresses it is bound to.
+    /// The addresses that the server listens on.
     pub addresses: Vec<SocketAddr>,
-    /// What its threads are told when the process is going.
+    /// Signals to the worker threads that the process is shutting down.
     pub drain: Data<Drain>,
 }
 
-/// Threads of each worker for what takes longer than a request's thread may be held. Each keeps memory of its own that it has
-/// freed, and there are processors for few.
+/// Number of threads for blocking calls, per worker thread. It is low, because each thread retains the memory that it
+/// freed, and cores are limited.
 const BLOCKING_THREADS: usize = 2;
 
-/// Binds and starts serving, with what the main thread has for all threads.
+/// Binds the address and starts the server. `main` provides the state that all threads share.
 ///
 /// # Errors
-/// Where the address cannot be bound.
+/// Fails if the address cannot be bound.
 pub fn listen(config: &Config, main: &App) -> Result<Listening> {
-    let (gate, models, clock) = (main.gate.state().clone(), main.models.clone(), main.clock.clone());
-    let replica = main.replica.clone();
-    let database = DatabaseConfig { prepares_ahead: OFTEN_RUN, ..config.database()? };
-    let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
+    let apps = ThreadApps::of(config, main)?;
     let drain = Data::<Drain>::default();
     let draining = drain.clone();
     let shared = Data::new(shared(config)?);
-    let catalogues = Arc::new(config.catalogues());
-    let library = Arc::<Library>::default();
-    let at_once = Arc::<AtOnce>::default();
-    let snapshots = Arc::<KnownSnapshots>::default();
-    let full_users = Arc::<FullUsers>::default();
-    let readiness = Arc::<Readiness>::default();
-    let webhooks = Arc::new(Webhooks::new(config.private_webhooks)?);
-    let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
     let redis = (!config.redis_url.is_empty()).then(|| Redis::at(&config.redis_url)).transpose()?;
     let described = served_document(&config.public_url);
     let operations = Data::new(Operations::of(&described)?);
-    let tls = Files::of(&config.tls_certificate_path, &config.tls_key_path)?.map(Files::serve).transpose()?;
-    let front = Front::new(&described, &config.public_url, config.docs)?;
+    let tls = CertificateFiles::of(&config.tls_certificate_path, &config.tls_key_path)?
+        .map(CertificateFiles::serve)
+        .transpose()?;
+    let front = PreparedRoutes::new(&described, &config.public_url, config.docs)?;
     let server = HttpServer::new(move || {
-        #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
-        let db = Database::open(&database).expect("the database configuration was checked");
-        #[expect(clippy::expect_used, reason = "the same")]
-        let replica = replica.as_ref().map(|replica| replica.for_this_thread().expect("its configuration was checked"));
-        let gate = Gate::new(db.clone(), gate.clone());
-        let app = App {
-            db,
-            replica,
-            gate,
-            clock: clock.clone(),
-            limits: limits.clone(),
-            models: models.clone(),
-            catalogues: catalogues.clone(),
-            library: library.clone(),
-            at_once: at_once.clone(),
-            snapshots: snapshots.clone(),
-            full_users: full_users.clone(),
-            readiness: readiness.clone(),
-            webhooks: webhooks.clone(),
-            snapshot_lifetime,
-        };
+        let app = apps.open();
         let endpoint = Data::new(mcp::Endpoint::new(site.clone()));
-        // Routes are tried in order, and MCP is one path for all of an agent's calls.
+        // MCP comes first: routes are tried in order, and all MCP calls of an agent use this one path.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
             .into_app()
             .app_data(Data::new(app))
@@ -115,7 +82,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
             .default_service(web::to(unmatched))
             .wrap(from_fn(authorize))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
-            .wrap(from_fn(pace_strangers))
+            .wrap(from_fn(limit_unauthenticated))
             .wrap(from_fn(identify))
     })
     .disable_signals()
@@ -135,54 +102,56 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     Ok(Listening { server: server.run(), addresses, drain })
 }
 
-/// Has all processes count requests together, where there is a Redis.
+/// Registers the Redis client for shared rate limits, if Redis is configured.
 fn share_rates(routes: &mut web::ServiceConfig, redis: Option<&Redis>) {
     if let Some(redis) = redis {
         routes.app_data(Data::new(SharedRates::new(redis.clone())));
     }
 }
 
-/// What all threads know of the requests and callers of the moment.
-fn shared(config: &Config) -> Result<Shared> {
+/// Creates the state for handling requests that all threads share.
+fn shared(config: &Config) -> Result<SharedState> {
     if config.body_memory_mb < LEAST_BODY_MEMORY_MB {
         bail!(
-            "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller has a third, and an import 24 MiB"
+            "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller may use a third, and an import \
+             needs 40 MiB"
         );
     }
-    Ok(Shared {
+    Ok(SharedState {
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         proxies: Proxies::parse(&config.trusted_proxies)?,
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
         rates: Rates::new(config.rates()?),
-        strangers: Strangers::default(),
-        at_work: AtWork::default(),
+        unauthenticated_limits: UnauthenticatedLimits::default(),
+        concurrency_limits: ConcurrencyLimits::default(),
     })
 }
 
-/// A client that takes nothing of its answer for so long is cut off.
+/// Maximum time without an acknowledgement from a client. After that the kernel closes the connection.
 const LONGEST_STALL: Duration = Duration::from_secs(30);
 
-/// Lets the kernel close the connection of a client that does not read (RFC 5482): its answer is held for it no longer.
+/// Makes the kernel close the connection of a client that does not read its response (RFC 5482). This frees the
+/// memory of the response.
 fn leave_stalled(connection: &dyn Any) {
     #[cfg(target_os = "linux")]
     if let Some(stream) = stream_of(connection)
         && let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(LONGEST_STALL))
     {
-        tracing::debug!(%error, "a connection has no bound for clients that do not read");
+        tracing::debug!(%error, "cannot set the timeout for a client that does not read");
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (connection, LONGEST_STALL);
 }
 
-/// The stream below a connection, with TLS or without.
+/// Returns the TCP stream of a connection with or without TLS.
 #[cfg(target_os = "linux")]
 fn stream_of(connection: &dyn Any) -> Option<&TcpStream> {
     let encrypted = || Some(connection.downcast_ref::<TlsStream<TcpStream>>()?.get_ref().0);
     connection.downcast_ref().or_else(encrypted)
 }
 
-async fn unmatched(request: HttpRequest, operations: Data<Operations>, shared: Data<Shared>) -> HttpResponse {
+async fn unmatched(request: HttpRequest, operations: Data<Operations>, shared: Data<SharedState>) -> HttpResponse {
     if let Err(refusal) = shared.rates.count_stranger(&request) {
         return ApiError::from(refusal).error_response();
     }

@@ -1,5 +1,5 @@
-//! `/mcp` itself: who may come in, and the way to the library and back. The library takes the protocol from there:
-//! revisions, headers, dispatch.
+//! The endpoint `/mcp`. It authenticates requests and passes them to the MCP library, which handles the protocol:
+//! revisions, headers and dispatch.
 
 mod refusals;
 
@@ -14,58 +14,58 @@ use actix_web::{HttpRequest, HttpResponse};
 use http_body_util::{BodyExt, Full};
 use knowhow_domain::Error;
 use knowhow_ops::skills::RenderedEntries;
-use knowhow_ops::{Call, Ctx, SessionRef, sessions};
+use knowhow_ops::{CallMetadata, Ctx, SessionRef, sessions};
 use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::caller::{Caller, Work};
+use super::caller::Caller;
 use super::handler::Handler;
 use super::message::{INVALID_REQUEST, Message};
 use super::problem::protocol_error;
 use super::resources;
 use super::site::Site;
+use super::tool_call::{QueuedToolCall, ToolCallSender};
 use crate::entry::{
-    Entry, HINT, JSON_BYTES, admit_user, begin_work, check_headers, check_media_type, current_request_id, enter,
-    has_token, note, read_body, read_call,
+    AuthenticatedRequest, HINT, JSON_BYTES, admit_user, begin_work, check_headers, check_media_type,
+    current_request_id, enter, has_token, note, read_body, read_call,
 };
 use crate::http::ApiError;
 use refusals::{REFUSED, refusal, refuse, turn_away};
 
-/// The revision of 2026-07-28 removed it.
-const NO_PING: &str =
-    "MCP 2026-07-28 has no ping: every request tells whether the server answers, e.g. server/discover";
+/// Error message for `ping`, which revision 2026-07-28 removed.
+const NO_PING: &str = "MCP 2026-07-28 has no ping; use any request, e.g. server/discover";
 
-/// Headers of an answer that a page may read besides the usual ones.
+/// Response headers that scripts of an allowed origin may read, in addition to the usual ones.
 const SHOWN: &str = "WWW-Authenticate, Retry-After, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
     RateLimit-Policy";
 
-/// The endpoint of one worker thread.
+/// The endpoint, as used by one worker thread.
 pub struct Endpoint {
     service: StreamableHttpService<Handler, NeverSessionManager>,
     site: Data<Site>,
 }
 
 impl Endpoint {
-    /// With the addresses of this deployment.
+    /// Creates the endpoint. `site` has the addresses of this deployment.
     pub fn new(site: Data<Site>) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(JSON_BYTES)
-            // Checked before anything else, by `Site`.
+            // The endpoint checks the host itself, before anything else.
             .disable_allowed_hosts();
         Self { service: StreamableHttpService::new(|| Ok(Handler), Default::default(), config), site }
     }
 }
 
-/// Answers one message of the MCP protocol, posted over HTTP.
+/// Answers an HTTP request to the endpoint, usually an MCP message.
 pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpoint>) -> HttpResponse {
     let (Ok(mut answer) | Err(mut answer)) = take(&request, payload, &endpoint).await;
     let origin = request.headers().get(header::ORIGIN);
-    // A page that may send messages may read the answers (Fetch, 3.2).
+    // A page from an origin that may send messages may also read the responses (Fetch, 3.2).
     if let Some(origin) = origin.filter(|_| endpoint.site.refusal(request.headers()).is_none()) {
         let headers = answer.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
@@ -75,7 +75,7 @@ pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpo
     answer
 }
 
-/// What a browser asks before it sends a message for a page (Fetch, 3.2.2).
+/// Answers the preflight request of a browser (Fetch, 3.2.2).
 fn preflight() -> HttpResponse {
     const HEADERS: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, \
         mcp-session-id, knowhow-user, knowhow-session, idempotency-key, traceparent, tracestate";
@@ -86,23 +86,33 @@ fn preflight() -> HttpResponse {
         .finish()
 }
 
-async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> Result<HttpResponse, HttpResponse> {
-    let site = &endpoint.site;
+/// Answers requests that are not messages: preflights, other methods than POST, and requests with a host or origin
+/// that is not allowed.
+fn answer_early(request: &HttpRequest, site: &Site) -> Option<HttpResponse> {
     if let Some(reason) = site.refusal(request.headers()) {
-        return Err(refuse(StatusCode::FORBIDDEN, REFUSED, reason, None));
+        return Some(refuse(StatusCode::FORBIDDEN, REFUSED, reason, None));
     }
     if request.method() == Method::OPTIONS && request.headers().contains_key(header::ORIGIN) {
-        return Ok(preflight());
+        return Some(preflight());
     }
     if request.method() != Method::POST {
         let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, REFUSED, "send messages with POST", None);
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-        return Err(response);
+        return Some(response);
+    }
+    None
+}
+
+async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> Result<HttpResponse, HttpResponse> {
+    let site = &endpoint.site;
+    if let Some(response) = answer_early(request, site) {
+        return Ok(response);
     }
     let turn_away = |error: Error, id| turn_away(site, request, ApiError::from(error), id);
-    let Entry { app, principal } = match enter(request, Some(site.resource()), |_| Ok(())).await {
+    let AuthenticatedRequest { app, principal } = match enter(request, Some(site.resource()), |_| Ok(())).await {
         Ok(entry) => entry,
-        // Somebody whom we could not look up may be anybody: what failed is this request, and so the answer names it.
+        // If the look-up of the caller failed, the error concerns this message, so the response contains the
+        // message's id.
         Err(error) if matches!(error, Error::Unavailable(_) | Error::Internal(_)) => {
             let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.unwrap_or_default();
             let message = Message::read(&bytes).ok();
@@ -126,62 +136,89 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     }
     let (call, unfit) = match read_call(request.headers()).and_then(|call| call_of(call, &message)) {
         Ok(call) => (call, None),
-        Err(reason) => (Call::default(), Some(reason.to_string())),
+        Err(reason) => (CallMetadata::default(), Some(reason.to_string())),
     };
     let ctx = Ctx { call, ..Ctx::of(&app, &principal) };
     match admit_user(&ctx).await {
-        // A caller that may do nothing with skills may still ask what there is.
+        // A caller without scopes for skills may still list tools and definitions.
         Ok(()) | Err(Error::Forbidden(_)) => {}
         Err(error) => return Err(turn_away(error, id)),
     }
-    let (desk, inbox) = mpsc::channel(1);
-    let caller = Caller { ctx, unfit, request_id: current_request_id(), desk, entries: Arc::default() };
-    // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
+    let (tool_calls, inbox) = mpsc::channel(1);
+    let caller = Caller { ctx, unfit, request_id: current_request_id(), entries: Arc::default() };
+    // The session is marked first, so that writes of this call carry the mark. The session stays marked even if the
+    // call is rejected.
     mark(&caller, &message).await.map_err(|e| turn_away(e, id))?;
-    let mut passed = http::Request::new(Full::new(bytes.clone()));
-    *passed.method_mut() = http::Method::POST;
-    *passed.headers_mut() = headers(request.headers());
-    passed.extensions_mut().insert(caller.clone());
-    // Boxed, so that the future of this handler, which is moved on its way, stays small.
+    let passed = library_request(request, bytes.clone(), &caller, ToolCallSender(tool_calls));
+    // The future is boxed because it is large and would be moved several times.
     let answering: Pin<Box<dyn Future<Output = _>>> = Box::pin(endpoint.service.handle(passed));
     tokio::select! {
-        answered = answering => Ok(match message.unfit() {
-            Some(error) if answered.status() == http::StatusCode::OK => {
-                refusal(HttpResponse::Ok(), id, error)
-            }
-            // The library's message is the bare name of the method.
-            _ if answered.status() == http::StatusCode::NOT_FOUND && message.label() == "ping" => {
-                refuse(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND.0, NO_PING, id)
-            }
-            _ => back(answered, id, caller.entries.get()).await,
-        }),
-        () = work(&caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
+        answered = answering => Ok(convert(answered, &message, &caller).await),
+        never = run_tool_calls(&caller, inbox) => match never {},
     }
 }
 
-/// Of a call over MCP: what is written comes from the conversation that the message names; what is to be trusted is said by
-/// both that and the header's.
-fn call_of(call: Call, message: &Message<'_>) -> Result<Call, Error> {
-    let call = Call { by_agent: true, ..call };
-    let Some(session) = message.session() else { return Ok(call) };
-    Ok(Call { session: Some(SessionRef::parse(session)?), other_session: call.session, ..call })
+/// Creates the request for the library. It carries the caller and the channel for tool calls.
+fn library_request(
+    request: &HttpRequest,
+    bytes: Bytes,
+    caller: &Caller,
+    tool_calls: ToolCallSender,
+) -> http::Request<Full<Bytes>> {
+    let mut passed = http::Request::new(Full::new(bytes));
+    *passed.method_mut() = http::Method::POST;
+    *passed.headers_mut() = headers(request.headers());
+    passed.extensions_mut().insert(caller.clone());
+    passed.extensions_mut().insert(tool_calls);
+    passed
 }
 
-/// Marks the conversation with what the message says that it has read.
+/// Builds the metadata of a call. Writes belong to the session that the message names. Taint is taken from that
+/// session and from the session in the header.
+fn call_of(call: CallMetadata, message: &Message<'_>) -> Result<CallMetadata, Error> {
+    let call = CallMetadata { by_agent: true, ..call };
+    let Some(session) = message.session() else { return Ok(call) };
+    Ok(CallMetadata { session: Some(SessionRef::parse(session)?), other_session: call.session, ..call })
+}
+
+/// Marks the session as tainted by the sources that the message names.
 async fn mark(caller: &Caller, message: &Message<'_>) -> Result<(), Error> {
-    let form = || Error::Malformed("dev.knowhow/tainted_by takes a text or a list of texts: what was read".into());
+    let form = || {
+        Error::Malformed(
+            "dev.knowhow/tainted_by must be a string or a list of strings that name the untrusted sources".into(),
+        )
+    };
     let sources = message.tainted_by().ok_or_else(form)?;
     if sources.is_empty() { Ok(()) } else { sessions::mark_session(caller.ctx()?, &sources).await }
 }
 
-/// Carries out what comes in, for as long as the request lives.
-async fn work(caller: &Caller, mut inbox: mpsc::Receiver<Work>) {
-    while let Some(work) = inbox.recv().await {
-        work.carry_out(caller).await;
+/// Runs the tool calls of the request until the response is there. The library may drop its sender before that.
+async fn run_tool_calls(caller: &Caller, mut inbox: mpsc::Receiver<QueuedToolCall>) -> Infallible {
+    while let Some(call) = inbox.recv().await {
+        call.carry_out(caller).await;
+    }
+    std::future::pending().await
+}
+
+/// Converts the library's response to an HTTP response. If the message has an invalid member that the library
+/// ignores, returns an error instead.
+async fn convert(
+    answered: http::Response<impl BodyExt<Data = Bytes, Error = Infallible>>,
+    message: &Message<'_>,
+    caller: &Caller,
+) -> HttpResponse {
+    let id = message.id();
+    match message.unfit() {
+        Some(error) if answered.status() == http::StatusCode::OK => refusal(HttpResponse::Ok(), id, error),
+        // The library's error would contain only the name of the method.
+        _ if answered.status() == http::StatusCode::NOT_FOUND && message.label() == "ping" => {
+            refuse(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND.0, NO_PING, id)
+        }
+        _ => back(answered, id, caller.entries.get()).await,
     }
 }
 
-/// The library's answer, with the skills that it lists. What it refuses in plain text becomes an error of JSON-RPC.
+/// Converts the library's response, and inserts the list of skills. Errors in plain text become JSON-RPC errors.
 async fn back(
     answered: http::Response<impl BodyExt<Data = Bytes, Error = Infallible>>,
     id: Option<&RawValue>,
@@ -202,13 +239,13 @@ async fn back(
         }
         return response.body(body);
     }
-    // The media type was looked at before: what the library does not take for one is a message it cannot read.
+    // The media type was checked before. The library uses this status for a message that it cannot parse.
     let status = if status == StatusCode::UNSUPPORTED_MEDIA_TYPE { StatusCode::BAD_REQUEST } else { status };
     refuse(status, INVALID_REQUEST, &String::from_utf8_lossy(&body), id)
 }
 
-/// The headers for the library, without the credential: what is not passed on cannot leak. A client that takes JSON takes
-/// every answer there is, also a client that does not name the other type the specification wants it to name.
+/// Copies the headers for the library. Credentials are left out, because the library could leak them. The library
+/// requires that clients accept JSON and event streams. All responses are JSON, so clients need to accept only JSON.
 fn headers(all: &HeaderMap) -> http::HeaderMap {
     let mut headers = http::HeaderMap::with_capacity(all.len() + 1);
     for (name, value) in all {

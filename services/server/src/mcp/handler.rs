@@ -1,4 +1,4 @@
-//! What the library asks of a server: each method of the protocol, one line over an operation.
+//! Implements the server trait of the MCP library. Each method calls one operation.
 
 use knowhow_ops::skills::ReadFolder;
 use rmcp::model::{
@@ -12,35 +12,42 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::oneshot;
 
-use super::caller::{Caller, Work};
+use super::caller::Caller;
 use super::message::known_method;
 use super::problem::protocol_error;
+use super::tool_call::{QueuedToolCall, ToolCallSender};
 use super::tools::{AnyTool, definitions};
 use super::{prompts, resources};
 
-/// How long a client may take what depends on a caller's scopes alone for fresh, in milliseconds.
+/// Cache time in milliseconds of responses that depend only on the scopes of the caller.
 const FIXED_TTL_MS: u64 = 300_000;
-/// The same for what changes with the skills: an agent that has saved one looks for it at once.
+/// Cache time in milliseconds of responses that depend on skills. It is short, because an agent may look for a skill
+/// right after saving it.
 const SKILLS_TTL_MS: u64 = 2_000;
 
-const INSTRUCTIONS: &str = "Knowhow keeps procedures (skills) that you wrote down earlier, and memories of the user. \
-    Before work that is not trivial look for a skill with skill_suggest or skill_list and read it with skill_view. When \
-    you solved something worth repeating, save it with skill_save; when a skill turned out wrong, correct it with \
+const INSTRUCTIONS: &str = "Knowhow stores procedures (skills) that you saved earlier, and memories of the user. \
+    Before non-trivial work look for a skill with skill_suggest or skill_list and read it with skill_view. When you \
+    solved something worth repeating, save it with skill_save; when a skill turned out wrong, correct it with \
     skill_patch. Facts about the user go to memory_save and are found with memory_recall. The prompt skills-guidance \
-    says more.";
+    has more details.";
 
-/// Answers the requests of one message.
+/// Handler of the requests that the MCP library has parsed.
 #[derive(Clone)]
 pub struct Handler;
 
 type Context = RequestContext<RoleServer>;
 
 fn caller(context: &Context) -> Result<&Caller, ErrorData> {
+    extension(context)
+}
+
+/// Returns a value that the endpoint attached to the request.
+fn extension<T: Clone + Send + Sync + 'static>(context: &Context) -> Result<&T, ErrorData> {
     let parts = context.extensions.get::<http::request::Parts>();
     parts.and_then(|parts| parts.extensions.get()).ok_or_else(|| ErrorData::internal_error("no caller", None))
 }
 
-/// How long an answer is fresh, and for whom. Revisions before 2026-07-28 have no such members.
+/// Returns the cache time and the cache scope of a response. Revisions before 2026-07-28 have no such members.
 fn fresh(context: &Context, ttl_ms: u64) -> (Option<u64>, Option<CacheScope>) {
     if is_modern(context) { (Some(ttl_ms), Some(CacheScope::Private)) } else { (None, None) }
 }
@@ -49,10 +56,10 @@ fn is_modern(context: &Context) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-/// Lists that have one page know no cursors.
+/// Rejects a cursor, because the list has only one page.
 fn refuse_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor.as_ref()) {
-        Some(_) => Err(ErrorData::invalid_params("the cursor is not one of ours; begin again without it", None)),
+        Some(_) => Err(ErrorData::invalid_params("the cursor is invalid; start again without it", None)),
         None => Ok(()),
     }
 }
@@ -97,16 +104,16 @@ impl ServerHandler for Handler {
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
-        let caller = caller(&context)?;
+        let ToolCallSender(tool_calls) = extension(&context)?;
         let Some(tool) = AnyTool::named(&request.name) else {
             let known: Vec<&str> = AnyTool::ALL.into_iter().map(|tool| tool.name).collect();
-            let message = format!("no such tool; there are {}", known.join(", "));
+            let message = format!("no such tool; available are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let (reply, done) = oneshot::channel();
-        let work = Work { tool, arguments: request.arguments, reply };
-        let carried_out = async { caller.desk.send(work).await.ok().and(done.await.ok()) };
-        let over = || ErrorData::internal_error("the request is over", None);
+        let work = QueuedToolCall { tool, arguments: request.arguments, reply };
+        let carried_out = async { tool_calls.send(work).await.ok().and(done.await.ok()) };
+        let over = || ErrorData::internal_error("the request has ended", None);
         carried_out.await.map(Into::into).ok_or_else(over)
     }
 
@@ -205,13 +212,13 @@ impl ServerHandler for Handler {
     }
 
     async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no such method: nothing is completed here", None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no such method: completion is not supported", None))
     }
 
-    /// What the library could not read as one of its requests: unknown methods, and known ones with unfit parameters.
+    /// Answers requests that the library cannot parse: unknown methods, and known methods with invalid parameters.
     async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Result<CustomResult, ErrorData> {
         let known = match known_method(&request.method) {
-            // The revision without sessions has no handshake either.
+            // The revision without sessions has no handshake, so `initialize` is unknown there.
             Some("initialize") => !is_modern(&context),
             Some("ping" | "notifications/initialized") | None => false,
             Some(_) => true,

@@ -1,6 +1,8 @@
-//! A JSON-RPC message (JSON-RPC 2.0, 4) as far as the endpoint must know it before the library reads it whole.
+//! Parses the parts of a JSON-RPC message (JSON-RPC 2.0, 4) that the endpoint needs before the library parses the
+//! whole message.
 
-use knowhow_domain::{Error, Scope, uri};
+use knowhow_domain::skills::uri;
+use knowhow_domain::{Error, Scope};
 use rmcp::ErrorData;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,12 +11,12 @@ use super::problem::protocol_error;
 use super::prompts;
 use super::tools::AnyTool;
 
-/// Invalid JSON was received.
+/// JSON-RPC error code for a body that is not valid JSON.
 const PARSE_ERROR: i32 = -32700;
-/// The JSON is no request object.
+/// JSON-RPC error code for JSON that is not a request object.
 pub const INVALID_REQUEST: i32 = -32600;
 
-/// What clients send that is answered with more than a refusal.
+/// The methods that the service implements.
 const METHODS: [&str; 14] = [
     "initialize",
     "server/discover",
@@ -32,16 +34,18 @@ const METHODS: [&str; 14] = [
     "notifications/initialized",
 ];
 
-/// The method in our own words; `None` for one that is not ours.
+/// Returns the static name of a known method. Logs and metrics use this name, because a client can send any text as
+/// method.
 pub fn known_method(method: &str) -> Option<&'static str> {
     METHODS.into_iter().find(|known| *known == method)
 }
 
-/// What decides who may send a message. Members that come twice are refused: the library could read the other one.
+/// The parts of a message that authorization depends on. Messages with repeated members are rejected, because the
+/// library could use another one of the values.
 pub struct Message<'a> {
     id: Option<&'a RawValue>,
     method: Option<String>,
-    inner: Inner,
+    parameters: MessageParameters,
 }
 
 #[derive(Deserialize)]
@@ -97,87 +101,92 @@ struct Meta<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads one message.
+    /// Parses one message.
     ///
     /// # Errors
-    /// The code of JSON-RPC and what to send instead.
+    /// Returns a JSON-RPC error code, and a text with the required form.
     pub fn read(bytes: &'a [u8]) -> Result<Self, (i32, String)> {
         let refused = |error: serde_json::Error| match error.classify() {
-            serde_json::error::Category::Data => (INVALID_REQUEST, format!("no JSON-RPC message: {error}")),
+            serde_json::error::Category::Data => (INVALID_REQUEST, format!("not a JSON-RPC message: {error}")),
             _ => (PARSE_ERROR, format!("the body is not valid JSON: {error}")),
         };
         if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
             serde_json::from_slice::<&RawValue>(bytes).map_err(refused)?;
-            return Err((INVALID_REQUEST, "send one message, a JSON object; batches are not taken".into()));
+            return Err((INVALID_REQUEST, "send one message, a JSON object; batches are not supported".into()));
         }
         let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(refused)?;
         envelope.check().map_err(|reason| (INVALID_REQUEST, reason.to_owned()))?;
-        let inner = envelope.params.map(Inner::of).transpose().map_err(refused)?.unwrap_or_default();
-        Ok(Self { id: envelope.id, method: envelope.method, inner })
+        let parameters = envelope.params.map(MessageParameters::of).transpose().map_err(refused)?.unwrap_or_default();
+        Ok(Self { id: envelope.id, method: envelope.method, parameters })
     }
 
-    /// The id to answer with, as it came.
+    /// Returns the id of the message, unchanged, for the response.
     pub fn id(&self) -> Option<&'a RawValue> {
         self.id
     }
 
-    /// What is wrong with parameters that the library takes, or refuses in words of its own: a cursor that is no text,
-    /// which it would overlook, and a URI of `skills/get` that no skill can have.
+    /// Returns an error for parameters that the library would ignore or reject with an unclear error. These are a
+    /// cursor that is not a string, and an invalid skill URI in `skills/get`.
     pub fn unfit(&self) -> Option<ErrorData> {
         let method = self.method.as_deref().unwrap_or_default();
-        // Nothing else has pages, and what has them only reads: by now it has been carried out.
-        if self.inner.odd_cursor && (method.ends_with("/list") || method == "resources/directory/read") {
-            return Some(ErrorData::invalid_params("the cursor is a text: nextCursor of the page before", None));
+        // Only lists have cursors, and lists only read, so it does not matter that the request has already run.
+        if self.parameters.odd_cursor && (method.ends_with("/list") || method == "resources/directory/read") {
+            return Some(ErrorData::invalid_params(
+                "the cursor must be a string: nextCursor of the previous page",
+                None,
+            ));
         }
-        let uri = self.inner.uri.as_deref().filter(|_| method == "skills/get")?;
+        let uri = self.parameters.uri.as_deref().filter(|_| method == "skills/get")?;
         let none = uri::skill_of(uri).is_none();
         none.then(|| protocol_error(Error::not_found("skill"), Some(uri), ""))
     }
 
-    /// What the caller must be allowed to do; `None` where any caller may send this.
+    /// Returns the scope that the message requires; `None` if any caller may send it.
     pub fn scope(&self) -> Option<Scope> {
         let method = self.method.as_deref()?;
         match method {
-            "tools/call" => Some(AnyTool::named(self.inner.name.as_deref()?)?.scope),
-            "prompts/get" => prompts::scope(self.inner.name.as_deref()?),
+            "tools/call" => Some(AnyTool::named(self.parameters.name.as_deref()?)?.scope),
+            "prompts/get" => prompts::scope(self.parameters.name.as_deref()?),
             _ if method.starts_with("resources/") || method.starts_with("skills/") => Some(Scope::SkillsRead),
             _ => None,
         }
     }
 
-    /// What is logged of it: the method, and the tool where one is called; nothing that is not ours.
+    /// Returns the name of the message for logs and metrics: the tool of a tool call, otherwise the method. It never
+    /// contains text of the client.
     pub fn label(&self) -> &'static str {
         match self.method.as_deref() {
             Some("tools/call") => {
-                self.inner.name.as_deref().and_then(AnyTool::named).map_or("tools/call", |tool| tool.name)
+                self.parameters.name.as_deref().and_then(AnyTool::named).map_or("tools/call", |tool| tool.name)
             }
             Some(method) => known_method(method).unwrap_or("other"),
             None => "response",
         }
     }
 
-    /// The trace the message is part of (SEP-414): W3C Trace Context in `_meta`.
+    /// Returns the trace of the message: the W3C Trace Context in its `_meta` (SEP-414).
     pub fn traceparent(&self) -> Option<&str> {
-        self.inner.traceparent.as_deref()
+        self.parameters.traceparent.as_deref()
     }
 
-    /// The conversation that `_meta` says the message comes from; empty, which none can be, where it is no text.
+    /// Returns the session that `_meta` names. If the value is not a string, returns an empty text, which is an
+    /// invalid session.
     pub fn session(&self) -> Option<&str> {
-        self.inner.session.as_deref()
+        self.parameters.session.as_deref()
     }
 
-    /// What `_meta` says that the conversation has read which is not to be trusted: one source or a list of them; `None`
-    /// where it is neither.
+    /// Returns the untrusted sources that `_meta` names for the session. Returns `None` if the value is neither a
+    /// string nor a list of strings.
     pub fn tainted_by(&self) -> Option<Vec<String>> {
-        let Some(sources) = &self.inner.tainted_by else { return Some(Vec::new()) };
+        let Some(sources) = &self.parameters.tainted_by else { return Some(Vec::new()) };
         let one = serde_json::from_str(sources).ok().map(|one| vec![one]);
         one.or_else(|| serde_json::from_str(sources).ok())
     }
 }
 
-/// What of the parameters decides or is logged. Unfit ones are the library's to refuse.
+/// The parameters that authorization or logs need. Invalid values are left to the library, which rejects them.
 #[derive(Default)]
-struct Inner {
+struct MessageParameters {
     name: Option<String>,
     uri: Option<String>,
     odd_cursor: bool,
@@ -186,7 +195,7 @@ struct Inner {
     tainted_by: Option<String>,
 }
 
-impl Inner {
+impl MessageParameters {
     fn of(params: &RawValue) -> Result<Self, serde_json::Error> {
         let params: Params<'_> = members(params)?;
         let meta: Meta<'_> = params.meta.map(members).transpose()?.unwrap_or_default();
@@ -202,13 +211,14 @@ impl Inner {
     }
 }
 
-/// The members of an object; of anything else, none. Serde would take a list of them in their order.
+/// Parses the members of an object. Returns the default for any other value, because Serde would accept a list with
+/// the values of the members in order.
 fn members<'a, T: Default + Deserialize<'a>>(object: &'a RawValue) -> Result<T, serde_json::Error> {
     if !object.get().starts_with('{') {
         return Ok(T::default());
     }
     match serde_json::from_str(object.get()) {
-        // The endpoint and the library could read different ones.
+        // A repeated member is an error, because the endpoint and the library could use different values.
         Err(error) if error.to_string().starts_with("duplicate field") => Err(error),
         read => Ok(read.unwrap_or_default()),
     }

@@ -1,5 +1,5 @@
-//! What is refused, in the words of MCP: a tool's failure is a result that a model reads and acts on, everything else
-//! an error of the protocol.
+//! Maps errors to MCP. The failure of a tool is a result, which the model reads. Any other failure is a protocol
+//! error.
 
 use std::fmt::Write;
 
@@ -10,15 +10,15 @@ use serde_json::json;
 
 use crate::http::ApiError;
 
-/// Key of `_meta` under which a failed tool's result carries the problem (RFC 9457) for programs.
+/// Key in the `_meta` of a failed tool's result. Its value is the problem (RFC 9457), for programs.
 pub const PROBLEM: &str = "dev.knowhow/problem";
 
-/// A failure as a result: what happened, and what to do next.
+/// Returns the result of a failed tool, with a text that describes the error and the next step.
 pub fn tool_failure(error: Error, request_id: &str) -> CallToolResult {
     tool_refusal(advice(&error), error, request_id)
 }
 
-/// A failure as a result, in words of the tool's own.
+/// Returns the result of a failed tool, with a text that the tool provides.
 pub fn tool_refusal(text: String, error: Error, request_id: &str) -> CallToolResult {
     let problem = ApiError::from(error).logged(request_id);
     let mut meta = MetaObject::default();
@@ -28,7 +28,7 @@ pub fn tool_refusal(text: String, error: Error, request_id: &str) -> CallToolRes
     result
 }
 
-/// A failure as an error of the protocol. What is missing and what is somebody else's are invalid parameters alike
+/// Returns a protocol error. A missing item and an item of another user are both reported as invalid parameters
 /// (SEP-2640, Error Handling).
 pub fn protocol_error(error: Error, uri: Option<&str>, request_id: &str) -> ErrorData {
     let code = match &error {
@@ -36,7 +36,7 @@ pub fn protocol_error(error: Error, uri: Option<&str>, request_id: &str) -> Erro
         _ => ErrorCode::INTERNAL_ERROR,
     };
     let message = match (&error, uri) {
-        (Error::NotFound { what, .. }, Some(_)) => format!("no such {what} is served here"),
+        (Error::NotFound { what, .. }, Some(_)) => format!("there is no such {what}"),
         _ => error.to_string(),
     };
     let data = match uri {
@@ -47,22 +47,22 @@ pub fn protocol_error(error: Error, uri: Option<&str>, request_id: &str) -> Erro
 }
 
 fn advice(error: &Error) -> String {
-    let said = sentence(&error.to_string());
+    let message = sentence(&error.to_string());
     match error {
         Error::NotFound { what: "skill", .. } => {
-            format!("{said} skill_list shows all names; skill_save makes a new skill.")
+            format!("{message} skill_list shows all names; skill_save creates a new skill.")
         }
-        Error::NotFound { what: "version", .. } => format!("{said} skill_history without a version lists them."),
-        Error::NotFound { what: "resource", .. } => format!("{said} skill_view without a path lists the files."),
+        Error::NotFound { what: "version", .. } => format!("{message} skill_history without a version lists them."),
+        Error::NotFound { what: "resource", .. } => format!("{message} skill_view without a path lists the files."),
         Error::Conflict { code: "pinned", .. } => {
-            "The skill is pinned, so it cannot be deleted. Ask the user to unpin it first, or leave it.".into()
+            "The skill is pinned, so it cannot be deleted. Ask the user to unpin it first, or keep it.".into()
         }
         Error::VersionConflict { current_version } => format!(
-            "Somebody changed the skill meanwhile: it is at version {current_version} now and nothing was changed. \
+            "The skill was changed meanwhile: it is at version {current_version} now, and your change was not saved. \
              Call skill_view, repeat the change on that text, and send expected_version {current_version}."
         ),
         Error::Invalid(findings) => {
-            let mut text = String::from("Put this right and call again:");
+            let mut text = String::from("Correct this and call again:");
             for finding in findings {
                 let member = finding.pointer.trim_start_matches('/').replace('/', ".");
                 let member = if member.is_empty() { "arguments".into() } else { member };
@@ -70,10 +70,15 @@ fn advice(error: &Error) -> String {
             }
             text
         }
-        Error::PatchNoMatch { edit, closest } => {
-            let mut text = format!("Edit {edit}: old_string was not found, and nothing was changed.");
+        Error::PatchNoMatch { edit, closest, difference } => {
+            let mut text = format!("Edit {edit}: old_string was not found; no edit was applied.");
+            if let Some(difference) = difference {
+                let _ = write!(text, " {}", sentence(&difference.to_string()));
+            }
             match closest.is_empty() {
-                true => text.push_str(" Nothing in the text is like it: call skill_view and copy from there."),
+                true => {
+                    text.push_str(" The text has no similar passage: call skill_view and copy old_string from there.")
+                }
                 false => {
                     text.push_str(" Copy old_string exactly from one of the closest passages:");
                     passages(&mut text, closest);
@@ -83,18 +88,18 @@ fn advice(error: &Error) -> String {
         }
         Error::PatchAmbiguous { edit, matches } => {
             let mut text = format!(
-                "Edit {edit}: old_string occurs {} times, and nothing was changed. Add text around it until it is \
+                "Edit {edit}: old_string occurs {} times; no edit was applied. Add surrounding text until it is \
                  unique, or set replace_all. It occurs at:",
                 matches.len()
             );
             passages(&mut text, matches);
             text
         }
-        Error::TooLarge { .. } => format!("{said} Shorten it; parts of a skill can move into a second skill."),
-        Error::RateLimited { retry_after, .. } => format!("{said} Call again in {retry_after} s."),
-        Error::Unavailable(_) => format!("{said} Nothing was changed; call again in a few seconds."),
-        Error::Internal(_) => "Something went wrong on our side; nothing was changed. Call again once.".into(),
-        _ => said,
+        Error::TooLarge { .. } => format!("{message} Shorten it, or move parts of the skill into a second skill."),
+        Error::RateLimited { retry_after, .. } => format!("{message} Call again in {retry_after} s."),
+        Error::Unavailable(_) => format!("{message} No change was made; call again in a few seconds."),
+        Error::Internal(_) => "Internal error; no change was made. Call again once.".into(),
+        _ => message,
     }
 }
 

@@ -1,28 +1,31 @@
-//! The prompts: what an agent is told about skills, and which it has.
+//! The MCP prompts: guidance, the index of skills, the snapshot and the learning status.
 
-use knowhow_domain::guidance;
+use knowhow_domain::learning::guidance;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::{dream, sessions, skills};
+use knowhow_ops::learning::dream;
+use knowhow_ops::{sessions, skills};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 
 use super::caller::Caller;
 
-/// When to save and when to patch: the same for everybody.
+/// Name of the prompt with advice on when to save and when to patch skills. Its text is the same for all users.
 const GUIDANCE: &str = "skills-guidance";
-/// The user's index block.
+/// Name of the prompt with the user's index of skills.
 const INDEX: &str = "skills-index";
-/// The snapshot, which has both in it: the session's own where one is named, else the current one.
+/// Name of the prompt with the snapshot of the named session, or the current snapshot. A snapshot contains the
+/// guidance and the index.
 const FROZEN: &str = "frozen-context";
-/// What is learned from the user's conversations.
+/// Name of the prompt with the results of learning from the user's conversations.
 const LEARNING: &str = "learning-status";
 
-const GUIDANCE_TEXT: &str = "Tells an agent when to look for, save and patch skills: a constant for the system prompt.";
+const GUIDANCE_TEXT: &str = "Guidance for agents on when to look for, save and patch skills: a constant text for the \
+    system prompt.";
 const INDEX_TEXT: &str = "The user's skills, one line each, as a block for the system prompt.";
-const FROZEN_TEXT: &str = "The frozen block for the system prompt: guidance, soul, index of skills, core memories, last \
-    conversations. The same data give the same bytes, and a session that is named keeps the block it began with.";
+const FROZEN_TEXT: &str = "The snapshot for the system prompt: guidance, soul, index of skills, core memories, last \
+    conversations. The same data give the same bytes, and a named session keeps the snapshot it started with.";
 
-const LEARNING_TEXT: &str = "What an agent can tell its user of what is learned: changes that wait for a person, what dreams have changed \
-    lately, requests that come again without a skill, and skills that failed.";
+const LEARNING_TEXT: &str = "Learning status for the user: changes that await review, recent changes by dreams, \
+    repeated requests without a skill, and skills that failed.";
 
 pub(super) fn all() -> [Prompt; 4] {
     let prompt = |name: &str, title: &str, text: &str| Prompt::new(name, Some(text), None).with_title(title);
@@ -34,7 +37,7 @@ pub(super) fn all() -> [Prompt; 4] {
     ]
 }
 
-/// What a caller needs for the prompt of that name, where it needs anything.
+/// Returns the scope that a prompt requires; `None` if any caller may read it.
 pub(super) fn scope(name: &str) -> Option<Scope> {
     match name {
         INDEX | LEARNING => Some(Scope::SkillsRead),
@@ -43,16 +46,16 @@ pub(super) fn scope(name: &str) -> Option<Scope> {
     }
 }
 
-/// Those that the caller's scopes allow.
+/// Lists the prompts that the caller's scopes allow.
 pub(super) fn list(caller: &Caller) -> Vec<Prompt> {
     let visible = |prompt: &Prompt| scope(&prompt.name).is_none_or(|scope| caller.principal().require(scope).is_ok());
     all().into_iter().filter(visible).collect()
 }
 
-/// Renders one.
+/// Renders a prompt.
 ///
 /// # Errors
-/// `NotFound` for another name.
+/// `NotFound` for an unknown name.
 pub(super) async fn get(caller: &Caller, name: &str) -> Result<GetPromptResult> {
     let (text, about) = match name {
         GUIDANCE => (guidance::FULL.to_owned(), GUIDANCE_TEXT),

@@ -1,9 +1,10 @@
-//! Skills as resources and as entries of the skills extension (SEP-2640).
+//! Returns skills as MCP resources, and as entries of the skills extension (SEP-2640).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::{Error, Result, name};
-use knowhow_ops::page::Page;
+use knowhow_domain::skills::name;
+use knowhow_domain::{Error, Result};
+use knowhow_ops::context::page::Page;
 use knowhow_ops::skills::{self, Child, FileEntry, ReadFolder, RenderedEntries, SkillEntry};
 use rmcp::model::{
     DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, MetaObject, ReadResourceResult,
@@ -14,17 +15,17 @@ use serde_json::Value;
 
 use super::caller::Caller;
 
-/// The member of `_meta` of what is not to be trusted.
+/// Key in `_meta` that marks untrusted content.
 const TAINTED: &str = "dev.knowhow/tainted";
 
-/// How the files of skills are named.
+/// Returns the URI template of skill files.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("skill://{+path}", "skill-file")
         .with_title("File of a skill")
-        .with_description("A skill's name, then the path of one of its files: skill://mcp/email/SKILL.md")
+        .with_description("The skill's name followed by the path of one of its files: skill://mcp/email/SKILL.md")
 }
 
-/// One page of SKILL.md files; the others are found through the skill's entry or its folders.
+/// Lists one page of SKILL.md files. The other files of a skill are found through its entry or its folders.
 pub(super) async fn list(caller: &Caller, cursor: Option<String>) -> Result<ListResourcesResult> {
     let Page { items, next_cursor } = skills::list_documents(caller.ctx()?, cursor).await?;
     let mut result = ListResourcesResult::with_all_items(items.into_iter().map(skill_md).collect());
@@ -50,30 +51,30 @@ pub(super) async fn read_directory(caller: &Caller, query: ReadFolder) -> Result
     Ok(result)
 }
 
-/// Lists no skills, and leaves those there are with the caller, rendered: [`with_entries`] puts them into the answer. The
-/// library would have them made values again for each answer.
+/// Renders a page of skills, stores it in the caller, and returns an empty list. [`with_entries`] inserts the page
+/// into the response. If the entries were returned here, the library would serialize them again for each response.
 pub(super) async fn list_skills(caller: &Caller, cursor: Option<String>) -> Result<ListSkillsResult> {
     let entries = skills::list_entries(caller.ctx()?, cursor, render).await?;
     let mut result = ListSkillsResult::default();
     result.next_cursor.clone_from(&entries.next_cursor);
-    // A message is one request, so nothing is there yet.
+    // A message contains only one request, so no other value was set before.
     let _ = caller.entries.set(entries);
     Ok(result)
 }
 
 fn render(entries: Vec<SkillEntry>) -> Result<String> {
     let skills: Vec<Skill> = entries.into_iter().map(skill).collect();
-    // The library does so with lists that it is given.
+    // The library validates only the lists that it receives, so this list is validated here.
     validate_skills(&skills).map_err(Error::internal)?;
     serde_json::to_string(&skills).map_err(Error::internal)
 }
 
-/// The answer of [`list_skills`] as the library has written it, with the entries in place of its empty list.
+/// Inserts the entries into the response to [`list_skills`], in place of the empty list that the library wrote.
 ///
 /// # Errors
-/// `Internal` where it has no such list.
+/// `Internal` if the response does not contain the empty list.
 pub(super) fn with_entries(answer: &[u8], entries: &RenderedEntries) -> Result<Vec<u8>> {
-    // No text that a client sends can be taken for it: within a text each quote has a backslash before it.
+    // Texts of clients cannot contain these bytes, because quotes in a JSON string are escaped.
     const EMPTY: &[u8] = br#""skills":[]"#;
     let at = answer.windows(EMPTY.len()).rposition(|part| part == EMPTY);
     let at = at.ok_or_else(|| Error::internal("an answer to skills/list without a list"))?;
@@ -103,7 +104,7 @@ fn skill(entry: SkillEntry) -> Skill {
     skill
 }
 
-/// Says to programs that text is not to be trusted.
+/// Returns the `_meta` that marks content as untrusted.
 fn untrusted() -> MetaObject {
     let mut meta = MetaObject::default();
     meta.0.insert(TAINTED.into(), Value::Bool(true));

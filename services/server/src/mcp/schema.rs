@@ -1,4 +1,4 @@
-//! JSON Schemas of tools, from the same descriptions that the OpenAPI document is made of.
+//! JSON Schemas of tools. They are derived from the same types as the OpenAPI document.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use utoipa::{PartialSchema, ToSchema};
 /// A JSON Schema.
 pub type JsonSchema = Arc<JsonObject>;
 
-/// The schema of a type, as short as it can be, for it comes with each call of a model: references are put in place, as
-/// many clients follow none, and nothing is said to be null, which is left out instead.
+/// Returns the schema of a type. It is as short as possible, because models receive it with each request. References
+/// are inlined, because many clients do not follow them. Optional members can be omitted but not null.
 pub fn schema_of<T: ToSchema>() -> JsonSchema {
     let mut parts = Vec::new();
     T::schemas(&mut parts);
@@ -31,6 +31,20 @@ pub fn schema_of<T: ToSchema>() -> JsonSchema {
     }
 }
 
+/// Removes the descriptions of the members of a result. Models see the result itself, so they do not need them.
+pub fn without_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(without_descriptions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_descriptions),
+        _ => {}
+    }
+}
+
 fn value(schema: &RefOr<Schema>) -> Value {
     serde_json::to_value(schema).unwrap_or_default()
 }
@@ -41,7 +55,7 @@ fn inline(schema: &mut Value, parts: &HashMap<String, Value>) {
             let target = object.get("$ref").and_then(Value::as_str).and_then(|r| r.rsplit('/').next());
             if let Some(part) = target.and_then(|name| parts.get(name)).and_then(Value::as_object).cloned() {
                 object.remove("$ref");
-                // What a member is it says itself, in its own description.
+                // The description of the member takes precedence over the description of its type.
                 for (key, value) in part.into_iter().filter(|(key, _)| key != "description") {
                     object.entry(key).or_insert(value);
                 }
@@ -81,14 +95,14 @@ fn without_null(schema: &mut Value) {
     }
 }
 
-/// Takes away what tells a model nothing: how a number is stored, and examples.
+/// Removes keywords that do not help a model, such as number formats and examples.
 fn without_notes(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             for note in ["format", "example", "propertyNames"] {
                 object.remove(note);
             }
-            if object.get("additionalProperties").is_some_and(|open| open != &json!(false)) {
+            if object.get("additionalProperties").is_some_and(|open| !open.is_boolean()) {
                 object.remove("additionalProperties");
             }
             object.values_mut().for_each(without_notes);

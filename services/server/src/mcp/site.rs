@@ -1,5 +1,4 @@
-//! Where the endpoint stands: its resource URI, who may call it from where, and what tells clients how to log in
-//! (RFC 9728).
+//! The URI of the endpoint, the allowed hosts and origins, and the authentication metadata for clients (RFC 9728).
 
 use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
 use anyhow::{Context, Result, bail};
@@ -15,13 +14,13 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Path of the endpoint below the public URL.
 pub const PATH: &str = "/mcp";
-/// Path of its metadata below the public URL (RFC 9728, 3.1).
+/// Path of the endpoint's metadata below the public URL (RFC 9728, 3.1).
 pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource/mcp";
 
-/// What tools, prompts and resources need.
+/// The scopes that tools, prompts and resources require.
 pub const SCOPES: [Scope; 4] = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Memories, Scope::Sessions];
 
-/// The endpoint's place in the world.
+/// The addresses of the endpoint, and the allowed hosts and origins.
 pub struct Site {
     metadata: ResourceMetadata,
     metadata_url: String,
@@ -32,26 +31,26 @@ pub struct Site {
 /// OAuth 2.0 protected resource metadata (RFC 9728, 2).
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ResourceMetadata {
-    /// The resource: what a token's `aud` may name.
+    /// URI of the resource, which a token's `aud` may name.
     #[schema(example = "https://api.example.com/mcp")]
     resource: String,
-    /// Issuers that clients can log in at; empty where credentials are handed out otherwise.
+    /// Issuers that clients can log in at; empty if credentials are issued in another way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     authorization_servers: Vec<String>,
     /// Scopes that MCP clients need.
     scopes_supported: [&'static str; 4],
-    /// How the token is sent.
+    /// Ways to send the token.
     bearer_methods_supported: [&'static str; 1],
-    /// The service's name, as people are shown it.
+    /// Display name of the service.
     resource_name: &'static str,
 }
 
 impl Site {
-    /// Reads the place from the settings.
+    /// Reads the addresses from the settings.
     ///
     /// # Errors
-    /// For a URL, host or origin that is none, naming the setting.
+    /// Fails for an invalid URL, host or origin. The error names the setting.
     pub fn of(config: &Config) -> Result<Self> {
         let public = public_url(config)?;
         let base = public.as_str().trim_end_matches('/');
@@ -63,7 +62,7 @@ impl Site {
             resource_name: "Knowhow",
         };
         for server in &metadata.authorization_servers {
-            Url::parse(server).with_context(|| format!("KNOWHOW_AUTHORIZATION_SERVERS: '{server}' is no URL"))?;
+            Url::parse(server).with_context(|| format!("KNOWHOW_AUTHORIZATION_SERVERS: '{server}' is not a URL"))?;
         }
         let own = public.host_str().unwrap_or_default();
         let hosts = LOOPBACK.into_iter().chain([own]).chain(list(&config.allowed_hosts));
@@ -74,7 +73,7 @@ impl Site {
         }
         for origin in list(&config.allowed_origins) {
             origins.push(read_origin(origin).with_context(|| {
-                format!("KNOWHOW_ALLOWED_ORIGINS: '{origin}' is no origin such as https://app.example.com")
+                format!("KNOWHOW_ALLOWED_ORIGINS: '{origin}' is not an origin such as https://app.example.com")
             })?);
         }
         Ok(Self {
@@ -82,24 +81,26 @@ impl Site {
             metadata,
             hosts: hosts
                 .map(|host| {
-                    read_host(host).with_context(|| format!("KNOWHOW_ALLOWED_HOSTS: '{host}' is no host or host:port"))
+                    read_host(host)
+                        .with_context(|| format!("KNOWHOW_ALLOWED_HOSTS: '{host}' is not a host or host:port"))
                 })
                 .collect::<Result<_>>()?,
             origins,
         })
     }
 
-    /// The URI of the endpoint, which tokens may name as their audience (RFC 8707, 2).
+    /// Returns the URI of the endpoint. Tokens may name it as their audience (RFC 8707, 2).
     pub fn resource(&self) -> &str {
         &self.metadata.resource
     }
 
-    /// What clients are told about it.
+    /// Returns the authentication metadata for clients.
     pub fn metadata(&self) -> &ResourceMetadata {
         &self.metadata
     }
 
-    /// Why a request may not come in by this name or from this page: the defence against DNS rebinding.
+    /// Returns the reason why a request's host or origin is not allowed; `None` if both are allowed. The check
+    /// prevents DNS rebinding.
     pub fn refusal(&self, headers: &HeaderMap) -> Option<&'static str> {
         let mut hosts = headers.get_all(HOST);
         let host = hosts.next().and_then(|host| read_host(host.to_str().ok()?));
@@ -116,7 +117,7 @@ impl Site {
         (!known).then_some("this Origin is not one of KNOWHOW_ALLOWED_ORIGINS")
     }
 
-    /// The challenge of RFC 6750, 3, with the way to the metadata (RFC 9728, 5.1).
+    /// Returns the `WWW-Authenticate` challenge (RFC 6750, 3) with the URL of the metadata (RFC 9728, 5.1).
     pub fn challenge(&self, error: Option<&str>, scope: &str) -> String {
         let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
         format!("Bearer realm=\"knowhow\", {error}scope=\"{scope}\", resource_metadata=\"{}\"", self.metadata_url)
@@ -150,12 +151,12 @@ fn list(setting: &str) -> impl Iterator<Item = &str> {
 fn read_host(text: &str) -> Option<(String, Option<u16>)> {
     let authority: Authority = text.parse().ok()?;
     let bare = !text.contains('@') && !authority.host().is_empty();
-    // What follows the colon is a port or nothing that a host could be.
+    // The text after the colon must be a valid port.
     let port_reads = authority.port_u16().is_some() || authority.as_str() == authority.host();
     (bare && port_reads).then(|| (authority.host().to_ascii_lowercase(), authority.port_u16()))
 }
 
-/// An origin as browsers spell it (RFC 6454, 6.2); the opaque `null` is none that could be allowed.
+/// Parses an origin in the form that browsers send (RFC 6454, 6.2). The opaque origin `null` cannot be allowed.
 fn read_origin(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| url.has_host() && matches!(url.path(), "" | "/"))?;
     Some(url.origin().ascii_serialization())

@@ -1,5 +1,5 @@
-//! The lines of the log on their way to standard error. A thread that logs puts a line into a queue and goes on; a thread writes.
-//! Where nobody reads the log, or its disk is full, lines are lost and counted, and the service serves.
+//! Writes the log to standard error. Threads put their lines into a queue, and a separate thread writes them. If
+//! standard error blocks or its disk is full, lines are dropped and counted, and the service keeps serving.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,47 +11,44 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::visible::{JsonWriter, Visible, is_hidden};
+use knowhow_domain::text::visible::{JsonWriter, Visible, is_hidden};
 
-/// Lines that wait at most, some 4 MiB.
+/// Maximum number of lines in the queue, which take about 4 MiB.
 const WAITING: usize = 10_000;
-/// How long lines are gathered behind those that were just written. Without it each request wakes the thread that writes,
+/// Pause of the writer after a write, to collect more lines. Without the pause, each request woke the writer thread,
 /// which took a tenth of the processor under load.
 const GATHERED: Duration = Duration::from_millis(5);
-/// Bytes that are written at once; a little more where the last line is long.
+/// Number of bytes that are written at once. A long last line may exceed it.
 const AT_ONCE: usize = 64 * 1024;
-/// Longest wait for the lines that are still on their way at the end.
+/// Maximum time at exit to wait until queued lines are written.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-static LINES: OnceLock<Lines> = OnceLock::new();
+static LINES: OnceLock<LogLines> = OnceLock::new();
 
 #[derive(Clone)]
-pub struct Lines {
+pub struct LogLines {
     queue: SyncSender<QueuedLine>,
     lost: Arc<AtomicU64>,
 }
 
 enum QueuedLine {
     Line(Vec<u8>),
-    /// Everything before it is written.
+    /// A mark. The writer signals it when all earlier lines are written.
     Mark(SyncSender<()>),
 }
 
-/// Starts the thread that writes.
-///
-/// # Errors
-/// Where it cannot be started.
-pub fn start() -> Result<Lines> {
+/// Starts the thread that writes the log.
+pub fn start() -> Result<LogLines> {
     let (queue, lines) = sync_channel(WAITING);
     let lost = Arc::<AtomicU64>::default();
-    let entrance = Lines { queue, lost: lost.clone() };
+    let entrance = LogLines { queue, lost: lost.clone() };
     #[expect(clippy::disallowed_methods, reason = "lines are made visible as they are batched")]
     let write = move || write_all(&lines, &lost, &mut io::stderr());
     thread::Builder::new().name("log".into()).spawn(write).context("cannot start the thread that writes the log")?;
     Ok(LINES.get_or_init(|| entrance).clone())
 }
 
-/// Waits until what was logged is written, for a moment at most: the last lines say why a process ends.
+/// Waits briefly until the queued lines are written, because the last lines may explain why the process ends.
 pub fn flush() {
     let Some(lines) = LINES.get() else { return };
     let (done, written) = sync_channel(1);
@@ -80,7 +77,7 @@ fn write_all(lines: &Receiver<QueuedLine>, lost: &AtomicU64, output: &mut impl W
     }
 }
 
-/// Lines that are written together.
+/// A batch of lines that are written together.
 #[derive(Default)]
 struct Batch {
     bytes: Vec<u8>,
@@ -88,7 +85,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Adds a line, in which texts of callers have no hidden characters.
+    /// Adds a line. Hidden characters in texts of callers are escaped.
     fn add(&mut self, line: &[u8]) {
         self.lines += 1;
         let has_hidden = str::from_utf8(line).map_or(true, |text| text.trim_end_matches('\n').chars().any(is_hidden));
@@ -102,14 +99,15 @@ impl Batch {
         }
     }
 
-    /// Writes them, and before them how many were lost since the last ones that could be written.
+    /// Writes the batch. If lines were dropped since the last successful write, a line with their number precedes the
+    /// batch.
     fn write(&mut self, lost: &AtomicU64, output: &mut impl Write) {
         if self.lines == 0 {
             return;
         }
         let missing = lost.swap(0, Ordering::Relaxed);
-        let told = if missing > 0 { output.write_all(missing_line(missing).as_bytes()) } else { Ok(()) };
-        if told.is_err() {
+        let written = if missing > 0 { output.write_all(missing_line(missing).as_bytes()) } else { Ok(()) };
+        if written.is_err() {
             lost.fetch_add(missing + self.lines, Ordering::Relaxed);
         } else if output.write_all(&self.bytes).is_err() {
             lost.fetch_add(self.lines, Ordering::Relaxed);
@@ -119,7 +117,8 @@ impl Batch {
     }
 }
 
-/// Returns a line for people. Its escape characters are colors of our own: tracing-subscriber replaces those of texts.
+/// Escapes a line of the format `pretty`. Escape characters are kept: they are our own colors, because
+/// tracing-subscriber replaces escape characters in texts.
 fn visible_but_colors(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let parts: Vec<String> = text.trim_end_matches('\n').split('\x1b').map(|part| Visible(part).to_string()).collect();
@@ -127,24 +126,24 @@ fn visible_but_colors(line: &[u8]) -> String {
 }
 
 fn missing_line(missing: u64) -> String {
-    format!("{{\"level\":\"WARN\",\"message\":\"lines of the log could not be written\",\"lost\":{missing}}}\n")
+    format!("{{\"level\":\"WARN\",\"message\":\"some log lines could not be written\",\"lost\":{missing}}}\n")
 }
 
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Line<'a>;
+impl<'a> MakeWriter<'a> for LogLines {
+    type Writer = LogLine<'a>;
 
-    fn make_writer(&'a self) -> Line<'a> {
-        Line { lines: self, bytes: Vec::new() }
+    fn make_writer(&'a self) -> LogLine<'a> {
+        LogLine { lines: self, bytes: Vec::new() }
     }
 }
 
-/// One line in the making, which goes into the queue as a whole.
-pub struct Line<'a> {
-    lines: &'a Lines,
+/// A line in progress. It is put into the queue as a whole.
+pub struct LogLine<'a> {
+    lines: &'a LogLines,
     bytes: Vec<u8>,
 }
 
-impl Write for Line<'_> {
+impl Write for LogLine<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -155,7 +154,7 @@ impl Write for Line<'_> {
     }
 }
 
-impl Drop for Line<'_> {
+impl Drop for LogLine<'_> {
     fn drop(&mut self) {
         let line = QueuedLine::Line(std::mem::take(&mut self.bytes));
         if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = self.lines.queue.try_send(line) {

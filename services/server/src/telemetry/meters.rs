@@ -1,4 +1,4 @@
-//! Metrics: where they are kept, and in what forms they are read.
+//! Metrics: the registry and its exporters.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,16 +8,17 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use knowhow_domain::{Clock, SystemClock};
 use knowhow_ops::{App, Models, count_backlog};
-use knowhow_store::replica::Standing;
-use knowhow_store::{Database, connections, months};
+use knowhow_store::across::months;
+use knowhow_store::deployment::replica::ReplicaStatus;
+use knowhow_store::{Database, connections};
 use knowhow_telemetry::metrics::{self, Gauges, JobsOfTask, Model, PoolConnections};
 use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry_sdk::metrics::{MeterProviderBuilder, SdkMeterProvider};
 use prometheus::{Encoder, Registry, TextEncoder};
 
-/// Pause between two counts of the jobs, however often metrics are read.
+/// Minimum interval between two counts of the jobs, however often metrics are read.
 const COUNT_EVERY: Duration = Duration::from_secs(10);
-/// Longest wait for a count: who reads metrics does not wait longer for the rest.
+/// Timeout of a count. A slow database must not delay the other metrics.
 const COUNT_WITHIN: Duration = Duration::from_secs(2);
 
 /// The metrics of this process.
@@ -28,10 +29,7 @@ pub struct Meters {
 }
 
 impl Meters {
-    /// Begins to record, for `/metrics` and for what else reads through `builder`.
-    ///
-    /// # Errors
-    /// Never in practice: the registry is empty.
+    /// Starts to record metrics, for `/metrics` and for the other readers of `builder`.
     pub fn start(builder: MeterProviderBuilder) -> Result<Self> {
         let registry = Registry::new();
         let exporter = opentelemetry_prometheus::exporter().with_registry(registry.clone());
@@ -41,19 +39,19 @@ impl Meters {
         Ok(Self { provider, registry, backlog: Arc::default() })
     }
 
-    /// Has the gauges asked for from now on.
+    /// Registers the gauges.
     pub fn observe(&self, app: &App) {
-        let replica = app.replica.as_ref().map(|replica| replica.standing().clone());
+        let replica = app.replica.as_ref().map(|replica| replica.status().clone());
         let gauges = Arc::new(Process { models: app.models.clone(), replica, backlog: self.backlog.clone() });
         metrics::observe(&meter(&self.provider), gauges, env!("CARGO_PKG_VERSION"));
     }
 
-    /// What `/metrics` serves.
+    /// Returns the renderer of the page `/metrics`.
     pub fn page(&self) -> MetricsPage {
         MetricsPage { registry: self.registry.clone(), backlog: self.backlog.clone() }
     }
 
-    /// Counts the jobs again and again, without end.
+    /// Counts the jobs forever, at the interval `every`.
     pub fn count(&self, db: Database, every: Duration) -> impl Future<Output = ()> + Send + 'static {
         let backlog = self.backlog.clone();
         async move {
@@ -64,7 +62,7 @@ impl Meters {
         }
     }
 
-    /// Sends what was not sent yet to whom metrics are sent.
+    /// Sends the remaining metrics to the collector.
     pub fn end(&self) {
         if let Err(error) = self.provider.shutdown() {
             tracing::debug!(%error, "the last metrics were not sent");
@@ -76,7 +74,7 @@ fn meter(provider: &SdkMeterProvider) -> Meter {
     provider.meter("knowhow")
 }
 
-/// All metrics in the form of Prometheus.
+/// Renderer of all metrics in Prometheus' text format.
 #[derive(Clone)]
 pub struct MetricsPage {
     registry: Registry,
@@ -84,13 +82,9 @@ pub struct MetricsPage {
 }
 
 impl MetricsPage {
-    /// The content type of the page.
     pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// The page as of now; the jobs as of a few seconds ago.
-    ///
-    /// # Errors
-    /// Never in practice: numbers can be written.
+    /// Renders the page. The counts of jobs may be some seconds old.
     pub async fn write(&self, db: &Database) -> Result<Vec<u8>> {
         self.backlog.count(db).await;
         let mut page = Vec::new();
@@ -99,15 +93,15 @@ impl MetricsPage {
     }
 }
 
-/// What the database says of itself, as it was asked last.
+/// Numbers from the last query of the database.
 #[derive(Default)]
-struct Counted {
+struct DatabaseCounts {
     jobs: Vec<JobsOfTask>,
     months_ahead: Option<u64>,
 }
 
-impl Counted {
-    /// With those of another place: the jobs of both, and the months of the one that has fewer.
+impl DatabaseCounts {
+    /// Adds the numbers of another database. Counts of jobs are summed, and the smaller number of months is used.
     fn with(mut self, other: Self) -> Self {
         for jobs in other.jobs {
             match self.jobs.iter_mut().find(|counted| counted.task == jobs.task) {
@@ -120,16 +114,16 @@ impl Counted {
     }
 }
 
-/// The jobs and months as they were counted last.
+/// The last counts of jobs, and of future months with a partition for usage.
 #[derive(Default)]
 pub struct Backlog {
-    counted: Mutex<Counted>,
+    counted: Mutex<DatabaseCounts>,
     counted_at: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl Backlog {
-    /// Counts them anew, unless that was just done. Where the database does not say, there are no numbers: old ones would
-    /// look like good news.
+    /// Counts again, unless the last count is recent. If the database does not respond, the numbers are removed,
+    /// because old numbers would hide the problem.
     pub async fn count(&self, db: &Database) {
         let mut counted_at = self.counted_at.lock().await;
         if counted_at.is_some_and(|at| at.elapsed() < COUNT_EVERY) {
@@ -138,22 +132,23 @@ impl Backlog {
         let count_at = async |at: Database| {
             let today = SystemClock.now().date_naive();
             let (jobs, months) = tokio::join!(count_backlog(&at), months::look(&at, today));
-            Counted {
+            DatabaseCounts {
                 jobs: jobs.unwrap_or_default(),
                 months_ahead: months.ok().and_then(|months| months.ahead.try_into().ok()),
             }
         };
         let bounded = |at| tokio::time::timeout(COUNT_WITHIN, count_at(at)).map(Result::unwrap_or_default);
-        let counted = join_all(db.each().map(bounded)).await.into_iter().reduce(Counted::with).unwrap_or_default();
+        let counted =
+            join_all(db.each().map(bounded)).await.into_iter().reduce(DatabaseCounts::with).unwrap_or_default();
         *counted_at = Some(Instant::now());
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
     }
 }
 
-/// Who knows the numbers of the gauges.
+/// The sources of the gauges' values.
 struct Process {
     models: Arc<Models>,
-    replica: Option<Arc<Standing>>,
+    replica: Option<Arc<ReplicaStatus>>,
     backlog: Arc<Backlog>,
 }
 

@@ -1,5 +1,5 @@
-//! OTLP: spans, metrics and logs to a collector, in batches, from threads of their own. A collector that is out of reach costs what
-//! would have gone there, and no request.
+//! Exports spans, metrics and logs to a collector over OTLP. Separate threads send them in batches. If the collector
+//! cannot be reached, telemetry is lost but no request fails.
 
 use std::thread;
 use std::time::Duration;
@@ -19,12 +19,12 @@ use url::Url;
 
 use crate::config::{self, Otel};
 
-/// Longest wait for a collector to take a batch.
+/// Maximum time for the collector to accept a batch.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same for the last one, at the end; that of metrics is the library's.
+/// Maximum time at exit to send the last batch of spans or logs. The timeout of metrics is that of the library.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Where spans and the log go.
+/// The exporters of spans and of the log; `None` if they are not configured.
 #[derive(Default)]
 pub struct Senders {
     spans: Option<SdkTracerProvider>,
@@ -32,10 +32,10 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// Begins to trace where spans are sent, and makes ready what sends the log.
+    /// Starts tracing and the export of the log, if they are configured.
     ///
     /// # Errors
-    /// Where no client can be made.
+    /// Fails if no HTTP client can be created.
     pub fn start(otel: &Otel) -> Result<Self> {
         let mut senders = Self::default();
         if let Some(url) = &otel.traces {
@@ -57,26 +57,26 @@ impl Senders {
         Ok(senders)
     }
 
-    /// What the log is sent through.
+    /// Returns the exporter of the log, if it is configured.
     pub fn logs(&self) -> Option<&SdkLoggerProvider> {
         self.logs.as_ref()
     }
 
-    /// Sends the last spans, and waits a moment for that.
+    /// Sends the remaining spans. Waits at most `LAST_WAIT`.
     pub fn end_spans(&self) {
         let _ = self.spans.as_ref().map(|spans| spans.shutdown_with_timeout(LAST_WAIT));
     }
 
-    /// Sends the last lines, and waits a moment for that.
+    /// Sends the remaining log lines. Waits at most `LAST_WAIT`.
     pub fn end_logs(&self) {
         let _ = self.logs.as_ref().map(|logs| logs.shutdown_with_timeout(LAST_WAIT));
     }
 }
 
-/// Metrics that are sent, where they are.
+/// Creates the provider of metrics, with an exporter if one is configured.
 ///
 /// # Errors
-/// Where no client can be made.
+/// Fails if no HTTP client can be created.
 pub fn meters(otel: &Otel) -> Result<MeterProviderBuilder> {
     let builder = SdkMeterProvider::builder();
     let Some(url) = &otel.metrics else { return Ok(builder) };
@@ -86,8 +86,8 @@ pub fn meters(otel: &Otel) -> Result<MeterProviderBuilder> {
     Ok(builder.with_reader(reader).with_resource(resource(otel)))
 }
 
-/// A client that waits for its answers. The library's threads have no runtime, and it can be neither made nor dropped on a thread
-/// that has one.
+/// Creates a blocking HTTP client, because the library's threads have no runtime. A blocking client cannot be created
+/// or dropped on a thread with a runtime, so another thread creates it.
 fn client() -> Result<Client> {
     let made = thread::spawn(|| Client::builder().timeout(PATIENCE).build()).join();
     made.map_err(|_| anyhow!("no HTTP client could be made"))?.context("no HTTP client could be made")
@@ -102,7 +102,7 @@ fn resource(otel: &Otel) -> Resource {
 }
 
 fn sampler(asked: config::Sampler) -> Box<dyn ShouldSample> {
-    let root = Linked(match asked.ratio {
+    let root = LinkedSampler(match asked.ratio {
         ratio if ratio >= 1.0 => Sampler::AlwaysOn,
         ratio if ratio <= 0.0 => Sampler::AlwaysOff,
         ratio => Sampler::TraceIdRatioBased(ratio),
@@ -110,11 +110,12 @@ fn sampler(asked: config::Sampler) -> Box<dyn ShouldSample> {
     if asked.parent_based { Box::new(Sampler::ParentBased(Box::new(root))) } else { Box::new(root) }
 }
 
-/// A job is recorded where the request is that has enqueued it; else it is as any other.
+/// A sampler that always records a job if the request that enqueued it was recorded. Otherwise the inner sampler
+/// decides.
 #[derive(Debug, Clone)]
-struct Linked(Sampler);
+struct LinkedSampler(Sampler);
 
-impl ShouldSample for Linked {
+impl ShouldSample for LinkedSampler {
     fn should_sample(
         &self,
         parent: Option<&Around>,
@@ -132,7 +133,7 @@ impl ShouldSample for Linked {
     }
 }
 
-/// Shows where something goes without what may be secret in its address.
+/// Returns the origin and path of a URL. The other parts may be secret.
 pub fn shown(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }

@@ -1,23 +1,23 @@
-//! docs/metrics.md: every metric, from the table that the instruments are made of.
+//! Renders docs/reference/metrics.md from the table that defines the metrics.
 
 use knowhow_telemetry::metrics::{ALL, Kind, Metric};
 
 const HEAD: &str = "# Metrics
 
-`KNOWHOW_METRICS_BIND=0.0.0.0:9464` has `serve` and `worker` serve `/metrics` in the form of Prometheus, with `/healthz` and `/readyz`
-beside it; over OTLP the same go out under the names of OpenTelemetry ([telemetry](telemetry.md)). Whoever reaches the address reads
-them: keep it inside.
+With `KNOWHOW_METRICS_BIND=0.0.0.0:9464`, `serve` and `worker` serve `/metrics` in Prometheus' format, and `/healthz` and `/readyz`, at
+that address. OTLP exports the same metrics under OpenTelemetry's names ([telemetry](../operators/telemetry.md)). The address requires no
+credential, so it must not be public.
 
-All durations are seconds. No label has a tenant, a user, a name or a text: labels are of closed sets, and one process has
-2,000 series at most, and `serve --with-worker` 2,400. Combinations of method, route and status beyond 96 share the route `other`; 32 of these are kept for what
-objectives are about: turns, snapshots, sessions that begin, saves and patches. `knowhow metrics` prints this page, and a test holds it
-against the program.
+All durations are in seconds. Labels have fixed sets of values and never contain a tenant, a user, a name or a text. A process has
+at most 2,000 series, `serve --with-worker` at most 2,400. At most 96 combinations of method, route and status are counted separately;
+further ones share the route `other`. 32 of the 96 are reserved for the routes of the objectives: turns, snapshots, new sessions, saves
+and patches. `knowhow metrics` prints this page; a test checks that it is current.
 
 | metric | kind | labels | meaning |
 |---|---|---|---|
 ";
 
-/// The page as Markdown.
+/// Renders the page as Markdown.
 pub fn page() -> String {
     let lines: String = ALL.iter().map(|metric| line(metric)).collect();
     let buckets = ALL.iter().filter(|metric| metric.kind == Kind::Histogram).map(|metric| {

@@ -1,6 +1,6 @@
-//! The log on its way to a collector. It has the same lines as standard error, without whose they are: who keeps logs of many
-//! services is no place for tenants' and users' ids or clients' addresses. Of the requests that went well it has those whose trace is
-//! recorded: a line for each of thousands a second would cost more than all other telemetry.
+//! Sends the log to a collector. It has the same lines as standard error, but without ids of tenants and users and
+//! without clients' addresses, because many services share the collector. Lines of successful requests are sent only
+//! if their trace is recorded: thousands of lines per second would cost more than all other telemetry.
 
 use std::fmt::Debug;
 
@@ -16,16 +16,16 @@ use tracing_subscriber::layer::Context;
 
 use crate::entry::REQUESTS;
 
-/// Members that stay here.
+/// Fields of log lines that are not sent to the collector.
 const KEPT_BACK: [&str; 7] = ["tenant_id", "user_id", "client", "forwarded_for", "iss", "issuer_host", "issuer_path"];
-/// What sends the log says of itself is not sent: each batch would cause lines for another.
+/// Log targets of the exporter itself. Their lines are not sent, because each batch would cause more lines.
 const SENDING: [&str; 5] = ["hyper", "reqwest", "h2", "rustls", "opentelemetry"];
 
-/// Sends each line.
+/// A tracing layer that sends each log line to the collector.
 pub struct SentLog(SdkLogger);
 
 impl SentLog {
-    /// Lines go through this.
+    /// Creates the layer for an exporter of the log.
     pub fn through(provider: &SdkLoggerProvider) -> Self {
         Self(provider.logger("knowhow"))
     }
@@ -53,7 +53,8 @@ impl<S: Subscriber> Layer<S> for SentLog {
     }
 }
 
-/// Whether it is the line of a request that went well, and whose trace is not recorded while others are.
+/// Returns whether a line is not sent: it belongs to a successful request, and tracing is on but the request's trace
+/// is not recorded.
 fn is_left_out(metadata: &Metadata<'_>) -> bool {
     metadata.target() == REQUESTS && *metadata.level() >= Level::INFO && trace::is_on() && !trace::is_sampled()
 }
@@ -68,7 +69,7 @@ fn severity(level: Level) -> (Severity, &'static str) {
     }
 }
 
-/// Takes the members of a line over.
+/// Visitor that copies the fields of a log line to a record.
 struct Members<'a>(&'a mut SdkLogRecord);
 
 impl Members<'_> {
@@ -83,7 +84,7 @@ impl Members<'_> {
 
 impl Visit for Members<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // Whose something is, is not even written down.
+        // The value of a field that is not sent is not formatted either.
         if !KEPT_BACK.contains(&field.name()) {
             self.add(field, AnyValue::String(format!("{value:?}").into()));
         }

@@ -1,44 +1,32 @@
-//! Integration tests of the roof: the real binary, through HTTP and the command line, with typed callers. Folders are named as those
-//! of `src` and of `src/api`; what tests share is in `support`.
+//! Integration tests of the server: they run the real binary and call it through HTTP and the command line. Folders
+//! are named like those of `src` and `src/api`. `process` tests several processes at once, and `support` has the
+//! helpers.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod support;
 
-mod admin;
-mod approvals;
-mod bounds;
-mod canary;
 mod cli;
 mod cost;
-mod deciding;
-mod documented;
 mod graph;
-mod health;
 mod http;
-mod large;
-mod laundering;
-mod lineage;
-mod marks;
+mod learning;
 mod mcp;
-mod memories;
+mod platform;
 mod process;
-mod recall;
-mod secrets;
+mod review;
 mod sessions;
-mod shares;
 mod skills;
-mod soul;
-mod strangers;
-mod submissions;
-mod taint;
 mod telemetry;
-mod unseen;
+mod tenants;
 
-// What tests of one folder lend to those of others.
-use admin::{jobs, library};
+// Helpers shared by the tests of several folders.
 use http::bodies;
-use process::{background, dreams, pools, submitted, worker};
-use sessions::shown;
+use learning::dreams;
+use platform::pools;
+use process::worker;
+use review::submitted;
+use sessions::{background, shown};
 use skills::{examples, exchange};
 use support::{answers, callers, hostile, raw, reviewing, service, signing, sql, talk};
+use tenants::{jobs, library};

@@ -1,24 +1,21 @@
-//! How many jobs there are, of all tenants: an operator wants to know whether the workers keep up, whoever's the jobs are.
-//! No row of a tenant is read, only how far the jobs are.
+//! Counts the jobs of all tenants, so that operators see whether the workers keep up. Reads the state of jobs, no
+//! tenant data.
 
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_telemetry::metrics::JobsOfTask;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// What a job of a newer release counts as.
+/// Label for jobs with a task that this release does not know.
 const OTHER: &str = "other";
 
-/// Counts the jobs of each kind, also of those that have none. It counts 100,000 jobs at most: every process asks every few
-/// seconds, and of so many it takes some 20 ms.
-///
-/// # Errors
-/// `Unavailable`.
+/// Counts the jobs of each kind, including kinds without jobs. Stops at 100,000 jobs (about 20 ms), because every
+/// process calls this every few seconds.
 pub async fn count_backlog(db: &Database) -> Result<Vec<JobsOfTask>> {
     let mut tx = SystemTx::begin(db, "backlog.count").await?;
     let rows = sqlx::query(

@@ -1,32 +1,30 @@
-//! Begins the dreams that fall due by the clock, and ends those that nobody will do, for all tenants.
+//! Enqueues nightly dreams and fails dream runs that no worker finished, for all tenants.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Whose nights are looked for.
+/// Parameters of [`enqueue_nights`].
 #[derive(Debug, Clone, Copy)]
-pub struct Night {
+pub struct DueNights {
     pub now: DateTime<Utc>,
-    /// From which hour of the user's day on, and until which.
+    /// First and last starting hour of nightly dreams, in the user's time zone.
     pub hours: (i32, i32),
-    /// Most users in one round; the next one goes on.
+    /// Maximum number of users per call. The remaining users follow with the next call.
     pub most: i64,
 }
 
-/// Enqueues the nightly dream of each user whose night it is, who was active within 36 hours and whose dream of this date was not
-/// begun. Where dreams are off, the job finds that out. One that waits already keeps its place and its tries; one that failed for
-/// good is tried again after some hours.
+/// Enqueues the nightly dream of users in time zones with night now. Users must have been active within 36 hours and
+/// have no dream of this date yet. The job itself ends at once if dreams are disabled. A job that is already waiting
+/// keeps its position and attempts. A permanently failed job is enqueued again after some hours.
 ///
-/// Why: whose night it is is a question over all tenants. Not through a macro: the queue's table is the library's.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn enqueue_nights(db: &Database, night: Night) -> Result<i64> {
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
+/// the queue library.
+pub async fn enqueue_nights(db: &Database, night: DueNights) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "dreams.enqueue_nights").await?;
     let enqueued = sqlx::query_scalar(
         "-- dreams.enqueue_nights
@@ -38,7 +36,7 @@ pub async fn enqueue_nights(db: &Database, night: Night) -> Result<i64> {
                   where c.used_at > $2::timestamptz - interval '36 hours') u
             join houses h on h.tenant_id = u.tenant_id
             left join learning l on l.tenant_id = u.tenant_id and l.user_id = u.user_id
-            -- Where the user is; offset 0, so that it is computed once.
+            -- The user's local time; offset 0, so that it is computed once.
             cross join lateral (
                 select $2::timestamptz at time zone
                        case when l.time_zone is null then h.zone else app.zone(l.time_zone) end as time
@@ -67,12 +65,10 @@ pub async fn enqueue_nights(db: &Database, night: Night) -> Result<i64> {
     Ok(enqueued)
 }
 
-/// Ends runs that were begun a day ago and are still to be done: their jobs are lost, or have failed for good. How many.
+/// Marks dream runs as failed if they were queued a day ago and are still unfinished. Their jobs were lost or failed
+/// permanently. Returns the number of these runs.
 ///
-/// Why: whose these are is a question over all tenants.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any tenant may have lost runs.
 pub async fn end_lost_runs(db: &Database, now: DateTime<Utc>, most: i64) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "dreams.end_lost_runs").await?;
     let ended = sqlx::query!(

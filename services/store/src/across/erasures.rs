@@ -1,31 +1,28 @@
-//! Removing what is left of users who were erased.
+//! Deletes the remaining rows of erased users.
 //!
-//! Why across tenants: such a user is nobody any more, so nothing runs as that user; and what is unfinished is a question over all
-//! tenants.
+//! Runs across tenants because an erased user can no longer be a principal, and any tenant may have unfinished
+//! erasures.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, TenantId, UserId, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Result, TenantId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Whose rows are removed.
+/// An erased user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
-    /// Of this tenant.
     pub tenant: TenantId,
-    /// The id that the rows have.
+    /// Id of the erased user, to find the rows.
     pub user: UserId,
 }
 
-/// The erasures that are not finished, the oldest first, and those that were finished since: whoever had begun to write before may
-/// have written after.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists unfinished erasures, oldest first, and erasures finished after `since`. Finished ones are included because a
+/// request that began before the erasure may have written rows after it.
 pub async fn list_unfinished(db: &Database, since: DateTime<Utc>, limit: i64) -> Result<Vec<Subject>> {
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.list_unfinished").await?;
     let rows = sqlx::query!(
@@ -45,10 +42,8 @@ pub async fn list_unfinished(db: &Database, since: DateTime<Utc>, limit: i64) ->
     Ok(rows.into_iter().map(|row| subject(row.tenant_id, row.subject_id)).collect())
 }
 
-/// Removes at most so many rows of a user who was erased, and notes in the ledger how many. 0 where nothing is left.
-///
-/// # Errors
-/// `Unavailable`.
+/// Deletes at most `most` rows of an erased user and adds their number to the ledger of erasures. Returns 0 if no
+/// rows are left.
 pub async fn take_step(db: &Database, subject: Subject, most: i32) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.take_step").await?;
     let removed = sqlx::query_scalar!(
@@ -69,10 +64,7 @@ pub async fn take_step(db: &Database, subject: Subject, most: i32) -> Result<i64
     Ok(removed)
 }
 
-/// Notes that nothing is left.
-///
-/// # Errors
-/// `Unavailable`.
+/// Marks an erasure as finished.
 pub async fn note_finished(db: &Database, subject: Subject, now: DateTime<Utc>) -> Result<()> {
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.note_finished").await?;
     sqlx::query!(
@@ -88,30 +80,26 @@ pub async fn note_finished(db: &Database, subject: Subject, now: DateTime<Utc>) 
     tx.commit().await
 }
 
-/// One erasure as it is kept outside of the database, so that a restore of an older state does not bring the user back.
+/// An entry of the ledger of erasures, for export to a file outside of the database. If an old backup is restored,
+/// the file shows which users to erase again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerLine {
-    /// The tenant's id.
     pub tenant_id: Uuid,
-    /// The erasure's id.
     pub erasure_id: Uuid,
-    /// The id that the user's rows had.
+    /// The user id of the deleted rows.
     pub subject_id: Uuid,
-    /// The user's name under a key of the deployment, hex.
+    /// Keyed hash of the user's external id, in hexadecimal.
     pub external_hash: String,
-    /// Why.
+    /// Reason of the erasure.
     pub reason: String,
-    /// Who asked for it, by id.
+    /// Actor who requested the erasure, by id.
     pub actor: String,
-    /// When.
+    /// Time of the request.
     pub requested_at: DateTime<Utc>,
 }
 
-/// A page of the ledger of all tenants, in the order of ids, behind one.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns a page of the ledger of all tenants, in the order of ids, starting after the erasure `behind`.
 pub async fn list_ledger(db: &Database, behind: Uuid, limit: i64) -> Result<Vec<LedgerLine>> {
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.list_ledger").await?;
     let rows = sqlx::query!(

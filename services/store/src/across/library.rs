@@ -1,6 +1,7 @@
-//! The texts of built-in starters and their vectors, once for all users; and what a tenant's own library needs that no user of
-//! it may write: the releases that it makes with them, and its vectors.
+//! Texts of built-in starters with their vectors, which all users share. Also the data of a tenant's library that
+//! users share but may not write: releases and vectors.
 
+pub(super) mod release;
 mod starter_text;
 mod unembedded;
 
@@ -11,19 +12,17 @@ use serde_json::Value;
 pub use starter_text::StarterText;
 pub use unembedded::{Unembedded, list_unembedded, list_unembedded_of_tenant};
 
+use self::release::publish_here;
 use super::library_copy;
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::place::HOME;
 use crate::vault::tx::SystemTx;
 
-/// Puts the texts of a release where users can refer to them. Any number of processes may do so at once; what is there
-/// stays as it is.
+/// Inserts the texts of a release so that users can refer to them. Existing texts stay unchanged, so several
+/// processes may publish at the same time.
 ///
-/// Why: the library is written before there is a user to run as, and no tenant's role may write it.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because the texts are shared and no tenant's role may write them.
 pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -> Result<()> {
     let rows = Value::Array(texts.iter().map(StarterText::columns).collect());
     if db.here() != HOME {
@@ -32,61 +31,21 @@ pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -
     publish_here(db, release, &rows).await
 }
 
-pub(super) async fn publish_here(db: &Database, release: &[u8], rows: &Value) -> Result<()> {
-    let mut tx = SystemTx::begin(db, "library.publish").await?;
-    sqlx::query!(
-        "-- library.publish
-        insert into builtin_texts (name, description, summary, category, tags, triggers, see_also, role, attributes,
-            frontmatter, digest, document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte,
-            content_at_byte)
-        select name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
-               document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
-        from jsonb_populate_recordset(null::builtin_texts, $1) t
-        where not exists (select from builtin_texts k where k.name = t.name and k.document_digest = t.document_digest)
-        order by name
-        on conflict (name, document_digest) do nothing",
-        rows
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    // A statement of its own: it sees what another process put in meanwhile.
-    sqlx::query!(
-        "-- library.make_release
-        insert into builtin_releases (release, starter_id)
-        select $1, k.starter_id
-        from jsonb_populate_recordset(null::builtin_texts, $2) t
-        join builtin_texts k on k.name = t.name and k.document_digest = t.document_digest
-        order by k.starter_id
-        on conflict do nothing",
-        release,
-        rows
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await
-}
-
-/// What the users of a tenant with a library are given.
+/// The starters of a tenant that has a library.
 #[derive(Debug, Clone, Copy)]
 pub struct TenantRelease<'a> {
-    /// The tenant.
     pub tenant: TenantId,
-    /// Its digest.
+    /// Digest of the release.
     pub release: &'a [u8],
-    /// The release of built-in starters that it contains, where the tenant's users are given those.
+    /// Digest of the built-in release that this release includes, if the tenant's users get built-in starters.
     pub builtin: Option<&'a [u8]>,
-    /// The current texts of the library. Each takes the place of the built-in one of its name.
+    /// Ids of the current texts of the library. Each replaces the built-in text of the same name.
     pub library: &'a [i32],
 }
 
-/// Puts the texts of a tenant's release where users can refer to them, as [`publish`] does.
+/// Inserts a tenant's release so that users can refer to it. Like [`publish`], it leaves existing rows unchanged.
 ///
-/// Why: users are given it by whichever of their requests is the first, and none of them may write it.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any user's first request triggers it, and users may not write releases.
 pub async fn publish_for_tenant(db: &Database, new: TenantRelease<'_>) -> Result<()> {
     let mut tx = SystemTx::begin_about(db, new.tenant, "library.publish_for_tenant").await?;
     sqlx::query!(
@@ -114,24 +73,38 @@ pub async fn publish_for_tenant(db: &Database, new: TenantRelease<'_>) -> Result
 /// The vector of a starter text.
 #[derive(Debug, Clone)]
 pub struct NewVector {
-    /// The text's number.
+    /// Id of the starter text.
     pub starter: i32,
-    /// SHA-256 of what was embedded.
+    /// SHA-256 of the embedded text.
     pub text_digest: [u8; 32],
-    /// The vector.
     pub embedding: Vec<f32>,
 }
 
-/// Keeps vectors of texts of a tenant's library. One that is there stays.
+/// Vectors to insert, as one array per column.
+struct VectorColumns<'a> {
+    starters: Vec<i32>,
+    digests: Vec<&'a [u8]>,
+    vectors: Vec<HalfVector>,
+}
+
+impl<'a> VectorColumns<'a> {
+    fn of(vectors: &'a [NewVector]) -> Self {
+        Self {
+            starters: vectors.iter().map(|new| new.starter).collect(),
+            digests: vectors.iter().map(|new| new.text_digest.as_slice()).collect(),
+            vectors: vectors.iter().map(|new| HalfVector::from_f32_slice(&new.embedding)).collect(),
+        }
+    }
+}
+
+/// Stores vectors of library texts of a tenant, unless they exist.
 ///
-/// Why: as [`list_unembedded_of_tenant`].
+/// Runs across tenants for the reason given at [`list_unembedded_of_tenant`].
 ///
 /// # Errors
-/// `Unavailable`; `Internal` for a vector that Postgres does not take.
+/// `Unavailable`; `Internal` for an invalid vector.
 pub async fn put_vectors_of_tenant(db: &Database, tenant: TenantId, model: &str, vectors: &[NewVector]) -> Result<()> {
-    let starters: Vec<i32> = vectors.iter().map(|new| new.starter).collect();
-    let digests: Vec<&[u8]> = vectors.iter().map(|new| new.text_digest.as_slice()).collect();
-    let vectors: Vec<HalfVector> = vectors.iter().map(|new| HalfVector::from_f32_slice(&new.embedding)).collect();
+    let VectorColumns { starters, digests, vectors } = VectorColumns::of(vectors);
     let mut tx = SystemTx::begin_about(db, tenant, "library.put_vectors_of_tenant").await?;
     sqlx::query!(
         "-- library.put_vectors_of_tenant
@@ -151,16 +124,14 @@ pub async fn put_vectors_of_tenant(db: &Database, tenant: TenantId, model: &str,
     tx.commit().await
 }
 
-/// Keeps vectors of starter texts. One that is there stays.
+/// Stores vectors of built-in texts, unless they exist.
 ///
-/// Why: they are no user's.
+/// Runs across tenants because the texts are shared.
 ///
 /// # Errors
-/// `Unavailable`; `Internal` for a vector that Postgres does not take.
+/// `Unavailable`; `Internal` for an invalid vector.
 pub async fn put_vectors(db: &Database, model: &str, vectors: &[NewVector]) -> Result<()> {
-    let starters: Vec<i32> = vectors.iter().map(|new| new.starter).collect();
-    let digests: Vec<&[u8]> = vectors.iter().map(|new| new.text_digest.as_slice()).collect();
-    let vectors: Vec<HalfVector> = vectors.iter().map(|new| HalfVector::from_f32_slice(&new.embedding)).collect();
+    let VectorColumns { starters, digests, vectors } = VectorColumns::of(vectors);
     let mut tx = SystemTx::begin(db, "library.put_vectors").await?;
     sqlx::query!(
         "-- library.put_vectors

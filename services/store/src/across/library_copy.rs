@@ -1,23 +1,23 @@
-//! The texts of built-in starters at places besides `home`. There they have the numbers that `home` gave them: users' skills refer to
-//! texts by number, and a user who is moved to another place must find the same texts under them.
+//! Copies of the built-in starter texts at places other than `home`, with the ids that they have in `home`. Users'
+//! skills refer to texts by id, so the ids must be equal in all places for a tenant to be moved.
 //!
-//! Why across tenants: as `across/library.rs`.
+//! Runs across tenants for the reason given in `across/library.rs`.
 
 use knowhow_domain::{Error, Result};
 use serde_json::Value;
 use sqlx::PgExecutor;
 
-use super::library::publish_here;
+use super::library::release::publish_here;
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::place::HOME;
 use crate::vault::tx::SystemTx;
 
-/// Puts the texts of a release, `rows`, into this place under their numbers at home. Where they are there, home is not asked: it
-/// may be out of reach.
+/// Inserts the texts `rows` of a release into this place, with their ids from `home`. If the texts already exist,
+/// `home` is not queried, because it may be unreachable.
 ///
 /// # Errors
-/// `Conflict` where the place has other texts under those numbers; `Unavailable`.
+/// `Conflict` if the place has other texts with those ids; `Unavailable`.
 pub(super) async fn publish_as_home_did(db: &Database, release: &[u8], rows: &Value) -> Result<()> {
     let texts = i64::try_from(rows.as_array().map_or(0, Vec::len)).map_err(Error::internal)?;
     if count(db, release).await? == texts {
@@ -30,7 +30,7 @@ pub(super) async fn publish_as_home_did(db: &Database, release: &[u8], rows: &Va
         return Ok(());
     }
     let detail = format!(
-        "the database of place '{}' has other starter texts under the numbers of home's: it was used by itself before, and \
+        "the database of place '{}' has other starter texts with the ids of home: it was used on its own before, and \
          cannot be a place of this deployment",
         db.place_name()
     );
@@ -70,7 +70,7 @@ async fn list_numbered(home: &Database, release: &[u8]) -> Result<Value> {
 async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()> {
     let mut tx = SystemTx::begin(db, "library_copy.put_numbered").await?;
     put_texts(tx.conn(), texts).await.map_err(refuse)?;
-    // A statement of its own: it sees what another process put in meanwhile.
+    // This is a separate statement, so that it sees texts inserted by another process meanwhile.
     sqlx::query!(
         "-- library_copy.make_release
         insert into builtin_releases (release, starter_id)
@@ -88,7 +88,7 @@ async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()
     tx.commit().await
 }
 
-/// Puts rows of `builtin_texts` where they are missing, under the numbers that they have. Whoever moves a tenant does so too.
+/// Inserts missing rows of `builtin_texts` with their ids. Also used to move a tenant.
 pub(crate) async fn put_texts(conn: impl PgExecutor<'_>, texts: &Value) -> sqlx::Result<()> {
     let put = sqlx::query!(
         "-- library_copy.put_texts

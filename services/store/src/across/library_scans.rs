@@ -1,46 +1,37 @@
-//! What the scanner finds in the texts of tenants' libraries.
+//! Scanner results for the texts of tenants' libraries.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::scanner::Verdict;
+use knowhow_domain::review::scanner::Verdict;
 use knowhow_domain::{Result, TenantId, UserId, new_id};
 use serde_json::{Value, json};
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// A current text that was not read with the rules of now.
+/// A current library text that was not scanned with the current rules.
 #[derive(Debug, Clone)]
 pub struct UnreadText {
-    /// Whose library.
     pub tenant: TenantId,
-    /// The text's number.
+    /// Id of the library text.
     pub starter: i32,
-    /// The skill's name,
     pub name: String,
-    /// its version,
     pub version: i32,
-    /// and its SKILL.md.
     pub document: String,
 }
 
-/// What the scanner says of a text.
+/// Scanner result for a text.
 #[derive(Debug)]
 pub struct ScannedText {
-    /// The text.
     pub text: UnreadText,
-    /// The gravest verdict.
+    /// Most severe verdict of the findings.
     pub verdict: Verdict,
-    /// What was found.
     pub findings: Vec<Value>,
 }
 
-/// The current texts of all libraries that were not read with these rules, some at a time.
+/// Lists current library texts that were not scanned with these rules, at most `limit`.
 ///
-/// Why: whose texts are due is a question over all tenants, and a library is no user's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any library may have such texts, and a library belongs to no user.
 pub async fn list_unread(db: &Database, rules: i32, limit: i64) -> Result<Vec<UnreadText>> {
     let mut tx = SystemTx::begin_at_leisure(db, "library_scans.list_unread").await?;
     let rows = sqlx::query!(
@@ -69,13 +60,10 @@ pub async fn list_unread(db: &Database, rules: i32, limit: i64) -> Result<Vec<Un
     Ok(unread.collect())
 }
 
-/// Keeps what was found. The audit log of a tenant says where a text looks like an attack by these rules and did not by
-/// those before.
+/// Stores scan results. Writes an audit entry if these rules report a text as an attack that the previous rules did
+/// not report.
 ///
-/// Why: as [`list_unread`].
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants for the reason given at [`list_unread`].
 pub async fn put(db: &Database, scanned: &[ScannedText], rules: i32, now: DateTime<Utc>) -> Result<()> {
     let row = |scanned: &ScannedText| {
         let ScannedText { text, verdict, findings } = scanned;

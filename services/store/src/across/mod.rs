@@ -1,12 +1,12 @@
-//! Statements across tenants. This folder is the list of those that need not name a tenant's rows: each file says why its
-//! statements cannot run as one tenant, and nobody else opens a [`crate::vault::tx::SystemTx`], but for the inspection
-//! at start. The audit of a refused login names its tenant; it is here as there is no caller to run it as.
+//! Statements across tenants. Each file explains why its statements cannot run for a single tenant. Only this folder
+//! and the inspection at startup open a `vault::tx::SystemTx`. The audit of rejected logins is here although it has a
+//! tenant, because it has no caller.
 
 pub(crate) mod backlog;
-pub(crate) mod desk;
 pub(crate) mod dreams;
 pub mod due;
 pub(crate) mod erasures;
+pub(crate) mod job_admin;
 pub(crate) mod library;
 pub(crate) mod library_copy;
 pub mod library_scans;
@@ -15,7 +15,7 @@ pub mod processes;
 pub(crate) mod prune;
 pub(crate) mod queues;
 pub(crate) mod reflections;
-pub(crate) mod refused;
+pub(crate) mod rejected_logins;
 pub(crate) mod replica;
 pub(crate) mod sealed;
 pub mod seals;

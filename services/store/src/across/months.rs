@@ -1,6 +1,6 @@
-//! The months of `usage_events`: partitions made ahead, and summed up and dropped when their time is over.
+//! Monthly partitions of `usage_events`: created in advance, summed up and dropped after their retention.
 //!
-//! Why across tenants: a month has the rows of all users.
+//! Runs across tenants because a partition has the rows of all users.
 
 use std::time::{Duration, Instant};
 
@@ -9,31 +9,32 @@ use knowhow_domain::Result;
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Rows that were summed up, and partitions that went.
+/// Counts of summed-up rows and dropped partitions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
-    /// Rows that are part of a day's sum now.
+pub struct EndedMonths {
+    /// Number of rows added to daily sums.
     pub rows: i64,
-    /// Months that were dropped whole.
+    /// Number of dropped months.
     pub months: i32,
 }
 
-/// How the table stands.
+/// State of the table's partitions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Months {
-    /// Months after this one that have a partition, without a gap.
+    /// Number of consecutive future months that have a partition.
     pub ahead: i32,
-    /// Whether a row has no month of its own.
+    /// Whether the default partition has rows. If so, the month of these rows has no partition.
     pub has_caught: bool,
 }
 
-/// Sees to it that the month of a day and the three after it have a partition. How many were made.
+/// Creates missing partitions for the month of `today` and the three months after it. Returns the number of created
+/// partitions.
 ///
 /// # Errors
-/// `Unavailable`, also where somebody is in the way for more than a second.
+/// `Unavailable`, also if a lock is not available within a second.
 pub async fn ensure(db: &Database, today: NaiveDate) -> Result<i32> {
     let mut tx = SystemTx::begin_at_leisure(db, "months.ensure").await?;
     let made = sqlx::query_scalar!(
@@ -48,13 +49,14 @@ pub async fn ensure(db: &Database, today: NaiveDate) -> Result<i32> {
     Ok(made)
 }
 
-/// Sums up the months that ended 60 days ago, at most `batch` rows in a transaction, and drops them. No step begins after `longest`.
+/// Sums up the months that ended at least 60 days ago, at most `batch` rows per transaction, and drops their
+/// partitions. Starts no further step after `longest`.
 ///
 /// # Errors
-/// `Unavailable`. What was summed up stays so.
-pub async fn end(db: &Database, today: NaiveDate, batch: i32, longest: Duration) -> Result<Ended> {
+/// `Unavailable`. Rows already summed up stay so.
+pub async fn end(db: &Database, today: NaiveDate, batch: i32, longest: Duration) -> Result<EndedMonths> {
     let began = Instant::now();
-    let (mut ended, mut from) = (Ended::default(), User::default());
+    let (mut ended, mut from) = (EndedMonths::default(), User::default());
     loop {
         let step = sum_up(db, today, batch, from).await?;
         ended.rows += step.rows;
@@ -68,20 +70,20 @@ pub async fn end(db: &Database, today: NaiveDate, batch: i32, longest: Duration)
     Ok(ended)
 }
 
-/// Where a step ended: users are gone through in order.
+/// The last user of a step. Users are processed in key order.
 #[derive(Debug, Default, Clone, Copy)]
 struct User {
     tenant: Uuid,
     user: Uuid,
 }
 
-struct Step {
+struct SumStep {
     rows: i64,
-    /// None where nothing was left, or another worker is at it.
+    /// The last processed user; `None` if no rows were left or another worker is processing the month.
     last: Option<User>,
 }
 
-async fn sum_up(db: &Database, today: NaiveDate, batch: i32, from: User) -> Result<Step> {
+async fn sum_up(db: &Database, today: NaiveDate, batch: i32, from: User) -> Result<SumStep> {
     let mut tx = SystemTx::begin_at_leisure(db, "months.sum_up").await?;
     let step = sqlx::query!(
         "-- months.sum_up
@@ -97,7 +99,7 @@ async fn sum_up(db: &Database, today: NaiveDate, batch: i32, from: User) -> Resu
     tx.commit().await?;
     let rows = step.removed.unwrap_or_default();
     let last = step.of_tenant.zip(step.of_user).map(|(tenant, user)| User { tenant, user });
-    Ok(Step { rows, last: last.filter(|_| rows > 0) })
+    Ok(SumStep { rows, last: last.filter(|_| rows > 0) })
 }
 
 async fn drop_ended(db: &Database, today: NaiveDate) -> Result<i32> {
@@ -114,10 +116,7 @@ async fn drop_ended(db: &Database, today: NaiveDate) -> Result<i32> {
     Ok(dropped)
 }
 
-/// How the table stands, as of a day.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the state of the table's partitions as of `today`.
 pub async fn look(db: &Database, today: NaiveDate) -> Result<Months> {
     let mut tx = SystemTx::begin_at_leisure(db, "months.look").await?;
     let months = sqlx::query_as!(

@@ -1,32 +1,28 @@
-//! The processes that use the database: each says that it is there, and sees to it that those that crashed are forgotten.
+//! The processes that use the database. Each process sends heartbeats and deletes the rows of crashed processes.
 //!
-//! Why across tenants: a process works for all of them, and its row is nobody's.
+//! Runs across tenants because a process serves all tenants.
 
 use knowhow_domain::{Process, ProcessId, ProcessKind, Result};
 
 use crate::Database;
-use crate::error::refuse;
 use crate::vault::Word;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// What a process says of itself.
+/// A process as it registers itself.
 #[derive(Debug, Clone)]
 pub struct NewProcess {
     pub id: ProcessId,
     pub kind: ProcessKind,
-    /// Its release.
+    /// Release of the program.
     pub version: &'static str,
-    /// The name of its host.
     pub host: String,
-    /// Connections that it may open at most.
+    /// Maximum number of connections of the process.
     pub connections: i32,
 }
 
-/// Notes that a process is there, and forgets those that have not said so for a minute, three times as long as they wait in between.
-/// One that was forgotten while the database was out of its reach comes back with its next word.
-///
-/// # Errors
-/// `Unavailable`.
+/// Writes a heartbeat, and deletes processes without a heartbeat for a minute, which is three intervals. If a process
+/// was deleted while it could not reach the database, its next heartbeat adds it again.
 pub async fn note(db: &Database, process: &NewProcess) -> Result<()> {
     let mut tx = SystemTx::begin(db, "processes.note").await?;
     sqlx::query!(
@@ -42,7 +38,7 @@ pub async fn note(db: &Database, process: &NewProcess) -> Result<()> {
     .execute(tx.conn())
     .await
     .map_err(refuse)?;
-    // A row that another process has in hand is left to it, so that no two wait for each other in a circle.
+    // Rows locked by another process are skipped to avoid deadlocks.
     sqlx::query!(
         "-- processes.forget
         delete from processes p
@@ -55,10 +51,7 @@ pub async fn note(db: &Database, process: &NewProcess) -> Result<()> {
     tx.commit().await
 }
 
-/// Forgets a process that ends.
-///
-/// # Errors
-/// `Unavailable`.
+/// Deletes a process that is shutting down.
 pub async fn remove(db: &Database, process: ProcessId) -> Result<()> {
     let mut tx = SystemTx::begin(db, "processes.remove").await?;
     sqlx::query!(
@@ -72,10 +65,7 @@ pub async fn remove(db: &Database, process: ProcessId) -> Result<()> {
     tx.commit().await
 }
 
-/// Lists the processes that were there within the last minute, by kind, host and start.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the processes with a heartbeat within the last minute, in the order of kind, host and start time.
 pub async fn list(db: &Database) -> Result<Vec<Process>> {
     let mut tx = SystemTx::begin(db, "processes.list").await?;
     let processes = sqlx::query_as!(
@@ -93,21 +83,18 @@ pub async fn list(db: &Database) -> Result<Vec<Process>> {
     Ok(processes)
 }
 
-/// How many connections the database admits of this login role.
+/// Limits of Postgres on the connections of this login role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admitted {
-    /// `max_connections`, less those that are kept for others.
+    /// Connections that the server allows: `max_connections` minus the reserved connections.
     pub by_server: i32,
-    /// The role's own limit, where it has one.
+    /// Limit of the role, if set.
     pub by_role: Option<i32>,
-    /// The database's own limit, where it has one.
+    /// Limit of the database, if set.
     pub by_database: Option<i32>,
 }
 
-/// Reads how many connections are admitted.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the connection limits of the server, the role and the database.
 pub async fn read_admitted(db: &Database) -> Result<Admitted> {
     let mut tx = SystemTx::begin(db, "processes.read_admitted").await?;
     let admitted = sqlx::query_as!(

@@ -1,26 +1,28 @@
-//! Jobs counted by kind, as admins see them: how many there are, and how long they wait.
+//! Job counts by kind for admins: number of jobs and waiting times.
 //!
-//! Why across tenants: as `across/desk.rs`; and an operator asks whether the workers keep up, whoever's the jobs are.
+//! Runs across tenants because operators see all jobs of the deployment. `across/job_admin.rs` limits other admins to
+//! the jobs of their tenant.
 
 use knowhow_domain::{JobQueue, Result};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::desk::Desk;
-use crate::error::refuse;
+use crate::across::job_admin::JobAdmin;
+use crate::vault::error::refuse;
 use crate::{Database, Principal};
 
-/// Jobs that are looked at.
+/// Maximum number of counted jobs.
 const MOST_COUNTED: i64 = 100_000;
 
-/// Counts jobs by kind: those of the admin's tenant, and for an operator in none those of all tenants and the system together. It
-/// looks at 100,000 jobs at most.
+/// Counts jobs by kind: the jobs of the admin's tenant, or all jobs for an operator without a tenant. Counts at most
+/// 100,000 jobs.
 ///
 /// # Errors
 /// `Forbidden`, `Unavailable`.
 pub async fn list_queues(db: &Database, admin: &Principal) -> Result<Vec<JobQueue>> {
-    let mut desk = Desk::open(db, admin).await?;
-    // A tenant's are found by the index, an operator's are all there are: the branch that does not apply is not run.
+    let mut jobs = JobAdmin::open(db, admin).await?;
+    // The index finds a tenant's jobs; an operator's jobs need a full scan. The branch that does not apply is
+    // skipped.
     let rows = sqlx::query(
         "-- queues.list
         select t.identifier as task, count(*) filter (where j.state = 'waiting') as waiting,
@@ -45,12 +47,12 @@ pub async fn list_queues(db: &Database, admin: &Principal) -> Result<Vec<JobQueu
         group by t.identifier
         order by t.identifier",
     )
-    .bind(desk.tenant.clone())
+    .bind(jobs.tenant.clone())
     .bind(MOST_COUNTED)
-    .fetch_all(desk.conn())
+    .fetch_all(jobs.conn())
     .await
     .map_err(refuse)?;
-    desk.commit().await?;
+    jobs.commit().await?;
     rows.iter().map(queue_of).collect::<sqlx::Result<_>>().map_err(refuse)
 }
 

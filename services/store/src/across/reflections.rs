@@ -1,41 +1,35 @@
-//! Finds the reflections that are due by the clock, for all tenants.
+//! Finds due reflections of all tenants.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 use knowhow_domain::first_id_of;
 
-/// For how long after the last conversation days are looked at.
+/// Days after the last conversation until daily reflections stop.
 const LATELY: TimeDelta = TimeDelta::days(8);
 
-/// How long before a day a conversation of it may have begun. Ids tell the time, so that the others are not looked at.
+/// Maximum time between the start of a conversation and a later day with messages of it. Ids contain the time of the
+/// start, so older conversations are skipped without reading them.
 pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
 
-/// When reflections are looked for.
+/// Options of [`enqueue_due`].
 #[derive(Debug, Clone, Copy)]
-pub struct Due {
+pub struct DueReflections {
     pub now: DateTime<Utc>,
-    /// Most reflections in one round; the next one goes on.
+    /// Maximum number of reflections per call. The remaining ones follow with the next call.
     pub most: i64,
 }
 
-/// Enqueues the reflections that are due and not done with. A day is at its end from 23:00 on where the user is, until the next
-/// one is. A day is looked at for 8 days after the last conversation, so that a week knows its quiet days; a week where one of its
-/// days was told of, once its Sunday is done with; and a month likewise. One that waits already keeps its place and its tries; one
-/// whose job failed for good is tried again after some hours.
-///
-/// Why: when a day ends is a question over all tenants. Not through a macro: the queue's table is the library's.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn enqueue_due(db: &Database, due: Due) -> Result<i64> {
-    let mut tx = SystemTx::begin_at_leisure(db, "reflections.enqueue_due").await?;
-    let enqueued = sqlx::query_scalar(
-        "-- reflections.enqueue_due
+/// The statement of [`enqueue_due`]. Does not use sqlx's macros, because the tables of jobs belong to the queue
+/// library.
+struct EnqueueDue;
+
+impl EnqueueDue {
+    const SQL: &str = "-- reflections.enqueue_due
         with houses as materialized (
             select t.tenant_id, app.zone(t.settings ->> 'time_zone') as zone from tenants t
             where app.flag_setting(t.settings -> 'reflections', true)
@@ -74,11 +68,11 @@ pub async fn enqueue_due(db: &Database, due: Due) -> Result<i64> {
             select p.* from periods p
             left join reflections r on r.tenant_id = p.tenant_id and r.user_id = p.user_id and r.cadence = p.cadence
                                    and r.period = p.period
-            -- Most are done with, which their own row says.
+            -- Most are finished, as recorded in their own row.
             where not coalesce(app.is_reflected(r.state, r.tries, r.finished_at, p.due_at), false) and p.is_wanted
         ), due as materialized (
             select o.* from open o
-            -- Its last day, or week, comes first.
+            -- The last day of a week, or week of a month, must be finished first.
             where not exists (
                 select from open b
                 where b.tenant_id = o.tenant_id and b.user_id = o.user_id
@@ -94,16 +88,31 @@ pub async fn enqueue_due(db: &Database, due: Due) -> Result<i64> {
         select count(app.enqueue_for(d.tenant_id, d.user_id, $1,
                                      jsonb_build_object('cadence', d.cadence, 'period', d.period),
                                      d.cadence || ' ' || d.period, true))
-        from due d",
-    )
-    .bind(task::REFLECT)
-    .bind(due.now)
-    .bind(due.most)
-    .bind(first_id_of(due.now - LATELY - BEGUN))
-    .bind(due.now - LATELY)
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)?;
+        from due d";
+}
+
+/// Enqueues the reflections that are due and not finished:
+///
+/// - A day is due from 23:00 in the user's time zone until 23:00 of the next day. Days without a conversation are
+///   reflected up to 8 days after the last conversation, so that a week includes its quiet days.
+/// - A week is due when its Sunday is finished, if one of its days was reflected.
+/// - A month is due when its last week is finished, if one of its weeks was reflected.
+///
+/// A job that is already waiting keeps its position and attempts. A permanently failed job is enqueued again after
+/// some hours.
+///
+/// Runs across tenants because any user may be due.
+pub async fn enqueue_due(db: &Database, due: DueReflections) -> Result<i64> {
+    let mut tx = SystemTx::begin_at_leisure(db, "reflections.enqueue_due").await?;
+    let enqueued = sqlx::query_scalar(EnqueueDue::SQL)
+        .bind(task::REFLECT)
+        .bind(due.now)
+        .bind(due.most)
+        .bind(first_id_of(due.now - LATELY - BEGUN))
+        .bind(due.now - LATELY)
+        .fetch_one(tx.conn())
+        .await
+        .map_err(refuse)?;
     tx.commit().await?;
     Ok(enqueued)
 }

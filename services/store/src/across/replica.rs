@@ -1,15 +1,16 @@
-//! Where a primary and its replica are in the write-ahead log, by which it is seen whether the replica may be asked.
+//! Positions of a primary and its replica in the write-ahead log, used to check whether the replica is recent enough
+//! for reads.
 //!
-//! Why across tenants: the log is the whole server's, and no row of anybody is looked at.
+//! Runs across tenants because the log belongs to the whole server. No tenant's rows are read.
 
 use knowhow_domain::Result;
 use sqlx::Row;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Where the primary is: behind all that was said to be kept.
+/// Returns the position of the primary, after all acknowledged commits.
 pub(crate) async fn find_position(primary: &Database) -> Result<i64> {
     let mut tx = SystemTx::begin(primary, "replica.find_position").await?;
     let row = sqlx::query(
@@ -23,7 +24,7 @@ pub(crate) async fn find_position(primary: &Database) -> Result<i64> {
     row.try_get(0).map_err(refuse)
 }
 
-/// How far the replica is; `None` of one that is a primary itself.
+/// Returns the replayed position of the replica; `None` if the server is a primary.
 pub(crate) async fn find_replayed(replica: &Database) -> Result<Option<i64>> {
     let mut tx = SystemTx::begin(replica, "replica.find_replayed").await?;
     let row = sqlx::query(

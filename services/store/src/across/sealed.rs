@@ -1,42 +1,37 @@
-//! What is under the deployment's master key, when that is changed.
+//! Data encrypted or hashed with the deployment's master key, for a change of the key.
 //!
-//! Why across tenants: the key is the deployment's, and so is the question what still needs the one before.
+//! Runs across tenants because the key belongs to the deployment.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, TenantId};
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Where a sealed secret is kept.
+/// Location of an encrypted secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SealedAt {
-    /// What an issuer's tokens are signed with.
+    /// Secret for verifying an issuer's tokens.
     Issuer(Uuid),
-    /// What a webhook's messages are signed with.
+    /// Secret for signing a webhook's messages.
     Webhook,
-    /// The same before it was changed.
+    /// Previous secret of a webhook.
     PreviousOfWebhook,
 }
 
-/// A secret as it is kept.
+/// An encrypted secret.
 #[derive(Debug, Clone)]
-pub struct Sealed {
-    /// Whose it is.
+pub struct SealedSecret {
     pub tenant: TenantId,
-    /// Where it is.
     pub at: SealedAt,
-    /// The sealed bytes.
     pub bytes: Vec<u8>,
 }
 
-/// The sealed secrets of a page of tenants, those behind one in the order of ids; empty behind the last.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_sealed(db: &Database, behind: TenantId, tenants: i64) -> Result<Vec<Sealed>> {
+/// Returns the encrypted secrets of a page of tenants, in the order of ids, starting after `behind`. Returns no
+/// secrets after the last page.
+pub async fn list_sealed(db: &Database, behind: TenantId, tenants: i64) -> Result<Vec<SealedSecret>> {
     let mut tx = SystemTx::begin_at_leisure(db, "sealed.list_sealed").await?;
     let rows = sqlx::query!(
         r#"-- sealed.list_sealed
@@ -61,7 +56,7 @@ pub async fn list_sealed(db: &Database, behind: TenantId, tenants: i64) -> Resul
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    let sealed = rows.into_iter().map(|row| Sealed {
+    let sealed = rows.into_iter().map(|row| SealedSecret {
         tenant: TenantId(row.tenant_id),
         at: match (row.issuer_id, row.is_previous) {
             (Some(issuer), _) => SealedAt::Issuer(issuer),
@@ -73,11 +68,8 @@ pub async fn list_sealed(db: &Database, behind: TenantId, tenants: i64) -> Resul
     Ok(sealed.collect())
 }
 
-/// Puts the secret sealed anew in the place of what was read; false where that has changed since.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn put_sealed(db: &Database, was: &Sealed, anew: &[u8]) -> Result<bool> {
+/// Replaces an encrypted secret. Returns `false` if the secret has changed since it was read.
+pub async fn put_sealed(db: &Database, was: &SealedSecret, anew: &[u8]) -> Result<bool> {
     let (issuer, is_previous) = match was.at {
         SealedAt::Issuer(issuer) => (Some(issuer), false),
         SealedAt::Webhook => (None, false),
@@ -109,10 +101,8 @@ pub async fn put_sealed(db: &Database, was: &Sealed, anew: &[u8]) -> Result<bool
     Ok(row > 0)
 }
 
-/// How many API keys that work are not known to be hashed under the master key of that mark: they are, once they are used.
-///
-/// # Errors
-/// `Unavailable`.
+/// Counts the active API keys that may have been hashed with another master key than the one with this mark. Each key
+/// is hashed again at its next use.
 pub async fn count_hashed_otherwise(db: &Database, mark: &[u8], now: DateTime<Utc>) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "sealed.count_hashed_otherwise").await?;
     let count = sqlx::query_scalar!(

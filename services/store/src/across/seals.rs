@@ -1,54 +1,54 @@
-//! The chain of the audit log: seals over entries, each with the digest of the one before.
+//! The hash chain of the audit log. A seal covers a range of entries and has the digest of the previous seal.
 //!
-//! Why across tenants: whoever could write a tenant's seals could also hide what they changed; and what is to be sealed is a question
-//! over all tenants.
+//! Runs across tenants because any tenant may have unsealed entries. Tenants' roles may not write seals: an attacker
+//! with such a role could otherwise hide changes.
 
 mod digest;
 mod unsealed;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, TenantId, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Result, TenantId};
 use uuid::Uuid;
 
-pub use digest::{Digested, Range, Span, digest};
+pub use digest::{Digested, EntryRange, Range, digest};
 pub use unsealed::{Unsealed, list_unsealed};
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// A seal, as it is kept.
+/// A stored seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
-    /// Counts a tenant's seals from 1.
+    /// Number of the seal within its tenant, starting at 1.
     pub number: i64,
-    /// The entries behind this id...
+    /// Id of the last entry of the previous seal.
     pub behind: Uuid,
-    /// ... up to this one.
+    /// Id of the last entry of this seal.
     pub last_id: Uuid,
-    /// How many there were.
     pub entries: i32,
-    /// The digest over them.
+    /// Digest of the entries.
     pub entries_hash: Vec<u8>,
-    /// That of the seal before.
+    /// Digest of the previous seal.
     pub previous_hash: Vec<u8>,
-    /// That of this seal.
+    /// Digest of this seal.
     pub seal_hash: Vec<u8>,
-    /// What the deployment says of it.
+    /// MAC of the seal under the deployment's master key.
     pub mac: Vec<u8>,
-    /// The mark of the master key that it says so by.
+    /// Mark of the master key that the MAC was made with.
     pub mac_under: Vec<u8>,
-    /// When the first of its entries was made.
+    /// Time of the first entry.
     pub first_at: DateTime<Utc>,
-    /// When the last was.
+    /// Time of the last entry.
     pub last_at: DateTime<Utc>,
 }
 
 impl Seal {
-    /// What its digest must be.
+    /// Computes the digest of the seal.
     pub fn hash(&self, tenant: TenantId) -> [u8; 32] {
-        // Every member has a fixed length.
-        let said: [&[u8]; 10] = [
+        // All fields have a fixed length, so their concatenation is unambiguous.
+        let fields: [&[u8]; 10] = [
             b"knowhow/v1/audit-seal",
             tenant.0.as_bytes(),
             &self.number.to_be_bytes(),
@@ -60,14 +60,11 @@ impl Seal {
             &self.first_at.timestamp_micros().to_be_bytes(),
             &self.last_at.timestamp_micros().to_be_bytes(),
         ];
-        manifest::digest(&said.concat())
+        manifest::digest(&fields.concat())
     }
 }
 
-/// Keeps a seal; false where another worker was faster.
-///
-/// # Errors
-/// `Unavailable`.
+/// Stores a seal. Returns `false` if another worker has stored a seal with this number.
 pub async fn add(db: &Database, tenant: TenantId, seal: &Seal, now: DateTime<Utc>) -> Result<bool> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.add").await?;
     let added = sqlx::query!(
@@ -98,10 +95,7 @@ pub async fn add(db: &Database, tenant: TenantId, seal: &Seal, now: DateTime<Utc
     Ok(added > 0)
 }
 
-/// Seals of a tenant behind a number, in their order.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists seals of a tenant, in order, starting after the number `behind`.
 pub async fn list(db: &Database, tenant: TenantId, behind: i64, limit: i64) -> Result<Vec<Seal>> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.list").await?;
     let seals = sqlx::query_as!(
@@ -120,22 +114,19 @@ pub async fn list(db: &Database, tenant: TenantId, behind: i64, limit: i64) -> R
     Ok(seals)
 }
 
-/// A tenant whose log is sealed.
+/// A tenant with an audit log.
 #[derive(Debug, Clone)]
-pub struct Logged {
-    /// Its id; nil for refused logins of no tenant.
+pub struct LoggedTenant {
+    /// Tenant id; nil for rejected logins without a tenant.
     pub tenant: TenantId,
-    /// Its slug, by which people know it.
     pub slug: String,
-    /// How many days it keeps entries.
+    /// Retention of entries in days.
     pub days: i32,
 }
 
-/// Tenants behind a slug, or the one of that slug alone; at first those logins that were refused and are of no tenant.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Result<Vec<Logged>> {
+/// Lists tenants in the order of slugs, starting after `behind`, or only the tenant `only`. The nil tenant of
+/// rejected logins comes first.
+pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Result<Vec<LoggedTenant>> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.list_logged").await?;
     let rows = sqlx::query!(
         r#"-- seals.list_logged
@@ -154,13 +145,13 @@ pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Res
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    Ok(rows.into_iter().map(|row| Logged { tenant: TenantId(row.tenant_id), slug: row.slug, days: row.days }).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| LoggedTenant { tenant: TenantId(row.tenant_id), slug: row.slug, days: row.days })
+        .collect())
 }
 
-/// Removes seals all of whose entries are past their time, but for each tenant's last one. How many.
-///
-/// # Errors
-/// `Unavailable`.
+/// Deletes seals after the retention of all their entries, except the last seal of each tenant. Returns their number.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.prune").await?;
     let removed = sqlx::query!(

@@ -1,21 +1,21 @@
-//! Stopping a tenant, and letting it in again.
+//! Suspends and resumes tenants.
 //!
-//! Why across tenants: a tenant is above every tenant's context, as in `across/tenants.rs`.
+//! Runs across tenants because operators act on tenants from outside, as in `across/tenants.rs`.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Tenant, TenantId, UserId, new_id};
 use uuid::Uuid;
 
 use super::tenants::read_settings;
-use crate::error::refuse;
-use crate::vault::held::Bounded;
+use crate::vault::error::refuse;
+use crate::vault::rollback_guard::Bounded;
 use crate::vault::tx::SystemTx;
 use crate::{Database, Principal};
 
-/// Suspends the tenant that the operator stands in with all of its users, or lets them in again.
+/// Suspends or resumes the tenant selected by the operator, with all of its users.
 ///
 /// # Errors
-/// `Forbidden` for anyone but an operator; `NotFound`.
+/// `Forbidden` unless the caller is an operator; `NotFound`.
 pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending<'_>) -> Result<Tenant> {
     operator.require_operator()?;
     let Suspending { slug, reason, now } = *change;
@@ -66,18 +66,17 @@ pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending
     })
 }
 
-/// A tenant to suspend, or to let in again where there is no reason.
+/// A tenant to suspend, or to resume if there is no reason.
 #[derive(Debug, Clone, Copy)]
 pub struct Suspending<'a> {
-    /// The tenant.
     pub slug: &'a str,
-    /// Why.
+    /// Reason of the suspension.
     pub reason: Option<&'a str>,
-    /// When.
     pub now: DateTime<Utc>,
 }
 
-/// Calls the jobs that were put back. Their rows say why they wait, so what waits after a failure goes on to.
+/// Schedules jobs that were delayed by the suspension to run now. It finds them by their last error, so jobs that
+/// wait for a retry after a failure stay delayed.
 pub(crate) async fn wake(conn: Bounded<'_>, tenant: Uuid, user: Option<Uuid>) -> Result<()> {
     let woken = sqlx::query(
         "-- suspensions.wake

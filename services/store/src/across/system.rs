@@ -1,6 +1,5 @@
-//! What must be known before there is a principal: the tenant that a token names, and its user, who is made on first
-//! sight; and, for the operator, where the keys of all tenants' issuers come from. Each statement says why it cannot
-//! run as one tenant.
+//! Queries that run before a principal exists: they find the tenant of a token, and find or create its user. Also
+//! lists the key URLs of all issuers, for operators. Each statement explains why it cannot run for a single tenant.
 
 mod api_keys;
 mod owner;
@@ -13,16 +12,17 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub(crate) use api_keys::{FindKeys, KeyUse, Rehashed, find_keys, note_key_use};
-pub(crate) use owner::{Claim, Owner, find_owner};
+pub(crate) use owner::{Claim, OwnerDetails, find_owner};
 
-use crate::credential::{Issuer, IssuerKeys};
-use crate::error::refuse;
-use crate::vault::gate::{Found, GateState, KnownTenant, KnownUser, Origin, TenantLibrary};
+use crate::Database;
+use crate::across::tenants;
+use crate::vault::credential::{Issuer, IssuerKeys, Sealer};
+use crate::vault::error::refuse;
+use crate::vault::external_id::check_new_external_id;
+use crate::vault::known_callers::{Found, KnownTenant, KnownUser, Origin, TenantLibrary};
 use crate::vault::pipeline::look_up;
-use crate::vault::principal::check_new_external_id;
 use crate::vault::tx::SystemTx;
 use crate::vault::{Word, row, statement};
-use crate::{Database, tenants};
 
 row! {
     struct TenantRow {
@@ -65,102 +65,79 @@ statement! {
 
 /// Finds a tenant by its slug, with one of its issuers.
 ///
-/// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.
-pub(crate) async fn find_tenant(db: &Database, origin: &Origin, gate: &GateState) -> Result<Option<Found>> {
+/// Runs across tenants because the tenant of a token is not verified yet.
+pub(crate) async fn find_tenant(db: &Database, origin: &Origin, issuers: &IssuerReader<'_>) -> Result<Option<Found>> {
     let Origin { slug, iss } = origin;
     let Some((row, issuer)) = look_up(db, FindTenant { slug, iss }).await?.pop() else { return Ok(None) };
     let tenant = row.into_known(db);
-    let issuer = issuer.map(|row| open_issuer(row, tenant.id, gate)).transpose()?.flatten();
+    let issuer = issuer.map(|row| issuers.read(row, tenant.id)).transpose()?.flatten();
     Ok(Some(Found { tenant: Arc::new(tenant), issuer: issuer.map(Arc::new) }))
 }
 
-/// Reads an issuer; `None` if its secret was sealed under another KNOWHOW_SECRET_KEY.
-fn open_issuer(row: IssuerRow, tenant: TenantId, gate: &GateState) -> Result<Option<Issuer>> {
-    let IssuerRow { iss, audience, algorithm: Word(algorithm), jwks_url, sealed_secret } = row;
-    let keys = match (sealed_secret, jwks_url) {
-        (Some(sealed), _) => match gate.sealer.open(&sealed, tenant.0.as_bytes()) {
-            Ok(secret) => IssuerKeys::Hs256 { secret },
-            Err(error) => {
-                tracing::warn!(%error, tenant_id = %tenant.0, iss, "the secret of an issuer cannot be opened");
-                return Ok(None);
-            }
-        },
-        (None, Some(url)) => IssuerKeys::Jwks {
-            url: url.parse().map_err(Error::internal)?,
-            algorithm,
-            private_network: gate.private_issuers(),
-        },
-        (None, None) => {
-            return Err(Error::internal(format!("issuer {iss} has neither a secret nor an address of keys")));
-        }
-    };
-    Ok(Some(Issuer { iss, audience, keys }))
+/// Reads stored issuers.
+pub(crate) struct IssuerReader<'a> {
+    /// Decrypts shared secrets.
+    pub(crate) sealer: &'a Sealer,
+    /// Whether key URLs may be in private networks and use plain HTTP.
+    pub(crate) private_network: bool,
 }
 
-/// A user who comes for the first time, or may.
-pub(crate) struct Newcomer<'a> {
+impl IssuerReader<'_> {
+    /// Converts the row of an issuer. Returns `None` if its secret was encrypted with another KNOWHOW_SECRET_KEY.
+    fn read(&self, row: IssuerRow, tenant: TenantId) -> Result<Option<Issuer>> {
+        let IssuerRow { iss, audience, algorithm: Word(algorithm), jwks_url, sealed_secret } = row;
+        let keys = match (sealed_secret, jwks_url) {
+            (Some(sealed), _) => match self.sealer.open(&sealed, tenant.0.as_bytes()) {
+                Ok(secret) => IssuerKeys::Hs256 { secret },
+                Err(error) => {
+                    tracing::warn!(%error, tenant_id = %tenant.0, iss, "the secret of an issuer cannot be decrypted");
+                    return Ok(None);
+                }
+            },
+            (None, Some(url)) => IssuerKeys::Jwks {
+                url: url.parse().map_err(Error::internal)?,
+                algorithm,
+                private_network: self.private_network,
+            },
+            (None, None) => {
+                return Err(Error::internal(format!("issuer {iss} has neither a secret nor a key URL")));
+            }
+        };
+        Ok(Some(Issuer { iss, audience, keys }))
+    }
+}
+
+/// The user of a request, perhaps a new user.
+pub(crate) struct RequestUser<'a> {
     pub(crate) tenant: TenantId,
-    /// Erasures that the tenant is known to have had.
+    /// The tenant's erasure counter as the caller knows it.
     pub(crate) erasures: i64,
-    /// Most users of the tenant.
+    /// Maximum number of users of the tenant.
     pub(crate) most: u32,
     pub(crate) external_id: &'a str,
-    /// Who is said to have made the user.
+    /// Returns the actor to record as the creator of the user.
     pub(crate) by: &'a MadeBy<'a>,
     pub(crate) now: DateTime<Utc>,
 }
 
-/// Who makes a user, given the user's id: one who comes for the first time makes itself.
+/// Returns the actor who creates a user, given the new user's id. If users send their first request themselves, they
+/// count as their own creators.
 pub(crate) type MadeBy<'a> = dyn Fn(UserId) -> String + Sync + 'a;
 
-/// Why: a user is made on first sight, before there is a user to run as. The tenant counts its users.
-pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
-    let Newcomer { tenant, erasures, most, external_id, by, now } = *newcomer;
+/// Finds or creates a user.
+///
+/// Runs across tenants because no principal exists yet, and because it updates the tenant's count of users.
+pub(crate) async fn ensure_user(db: &Database, requested: &RequestUser<'_>) -> Result<KnownUser> {
+    let RequestUser { tenant, erasures, most, external_id, .. } = *requested;
     let id = UserId(new_id());
-    // A user who was made before there was this rule is still found.
+    // Users that were created before this check existed are still found.
     let allowed = check_new_external_id(external_id);
     let may_be_made = allowed.is_ok();
-    // A second round is needed only where another request made the user between this statement's snapshot and its insert.
+    // A second attempt is only needed if another request created the user between this statement's snapshot and its
+    // insert.
     for _ in 0..2 {
         let mut tx = SystemTx::begin_about(db, tenant, "system.ensure_user").await?;
-        let row = sqlx::query!(
-            r#"-- system.ensure_user
-            with found as (
-                select u.user_id, c.starters_release, u.suspended_reason
-                from users u join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
-                where u.tenant_id = $1 and u.external_id = $2
-            ), counted as (
-                update tenants t set user_count = t.user_count + 1
-                where t.tenant_id = $1 and t.user_count < $5 and $8 and not exists (select from found)
-                returning t.tenant_id
-            ), made as (
-                insert into users (tenant_id, user_id, external_id, created_at)
-                select tenant_id, $3, $2, $4 from counted
-                on conflict (tenant_id, external_id) do nothing
-                returning user_id
-            ), catalog as (
-                insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
-            ), audited as (
-                insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-                select $1, user_id, $6, $4, $7, 'user.create', user_id::text from made
-            )
-            select user_id, starters_release, suspended_reason, false as "is_full!" from found
-            union all
-            select user_id, null, null, false from made
-            union all
-            select null, null, null, true where not exists (select from found) and not exists (select from counted)"#,
-            tenant.0,
-            external_id,
-            id.0,
-            now,
-            i32::try_from(most).unwrap_or(i32::MAX),
-            new_id(),
-            by(id),
-            may_be_made
-        )
-        .fetch_optional(tx.conn())
-        .await
-        .map_err(refuse)?;
+        let row = find_or_insert_user(&mut tx, requested, id, may_be_made).await?;
         match row {
             Some(row) if row.is_full => return Err(allowed.err().unwrap_or_else(|| too_many_users(most))),
             Some(row) => {
@@ -174,20 +151,77 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
                     erasures,
                 });
             }
-            // Nobody was made, so nobody was counted: the transaction goes back.
+            // No user was created, so the transaction, which increased the count, is rolled back.
             None => {}
         }
     }
-    Err(Error::Unavailable("the user is being made by another request; try again".into()))
+    Err(Error::Unavailable("another request is creating the user; try again".into()))
+}
+
+/// A user that was found or created. The id is `None` if the tenant has too many users.
+struct UserRow {
+    user_id: Option<Uuid>,
+    starters_release: Option<Vec<u8>>,
+    suspended_reason: Option<String>,
+    is_full: bool,
+}
+
+/// Finds a user, or creates one with this id if `may_be_made`. Returns `None` if another request created the user
+/// meanwhile.
+async fn find_or_insert_user(
+    tx: &mut SystemTx,
+    requested: &RequestUser<'_>,
+    id: UserId,
+    may_be_made: bool,
+) -> Result<Option<UserRow>> {
+    sqlx::query_as!(
+        UserRow,
+        r#"-- system.ensure_user
+        with found as (
+            select u.user_id, c.starters_release, u.suspended_reason
+            from users u join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
+            where u.tenant_id = $1 and u.external_id = $2
+        ), counted as (
+            update tenants t set user_count = t.user_count + 1
+            where t.tenant_id = $1 and t.user_count < $5 and $8 and not exists (select from found)
+            returning t.tenant_id
+        ), made as (
+            insert into users (tenant_id, user_id, external_id, created_at)
+            select tenant_id, $3, $2, $4 from counted
+            on conflict (tenant_id, external_id) do nothing
+            returning user_id
+        ), catalog as (
+            insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+            select $1, user_id, $6, $4, $7, 'user.create', user_id::text from made
+        )
+        select user_id, starters_release, suspended_reason, false as "is_full!" from found
+        union all
+        select user_id, null, null, false from made
+        union all
+        select null, null, null, true where not exists (select from found) and not exists (select from counted)"#,
+        requested.tenant.0,
+        requested.external_id,
+        id.0,
+        requested.now,
+        i32::try_from(requested.most).unwrap_or(i32::MAX),
+        new_id(),
+        (requested.by)(id),
+        may_be_made
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)
 }
 
 fn too_many_users(most: u32) -> Error {
     Error::Quota(format!(
-        "the tenant has {most} users, its limit, and this one is new; ask the service's operator for more"
+        "the tenant has reached its limit of {most} users, and this user is new; ask the service's operator for more"
     ))
 }
 
-/// An address that an issuer's keys are fetched from.
+/// The key URL of an issuer.
 pub(crate) struct KeyAddress {
     pub(crate) slug: String,
     pub(crate) iss: String,
@@ -195,7 +229,9 @@ pub(crate) struct KeyAddress {
     pub(crate) jwks_url: String,
 }
 
-/// Why: the operator asks of all tenants at once whether the keys of their issuers can be had.
+/// Lists key URLs of issuers.
+///
+/// Runs across tenants because an operator checks whether all of them are reachable.
 pub(crate) async fn list_key_addresses(db: &Database, limit: i64) -> Result<Vec<KeyAddress>> {
     let mut tx = SystemTx::begin(db, "system.list_key_addresses").await?;
     let rows = sqlx::query_as!(

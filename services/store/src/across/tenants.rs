@@ -1,4 +1,4 @@
-//! Tenants, as operators keep them. A tenant is above every tenant's context, so these run as the system role.
+//! Tenants as managed by operators. Statements run as the system role, because a tenant cannot change itself.
 
 mod list;
 
@@ -14,13 +14,13 @@ use uuid::Uuid;
 
 pub use list::{TenantFilter, list};
 
-use crate::error::{is_unique_violation, refuse};
+use crate::vault::error::{is_unique_violation, refuse};
 use crate::vault::place::HOME;
 use crate::vault::tx::SystemTx;
 use crate::{Database, Principal, TenantTx};
 
-/// Waits for others who are adding one of these things to the tenant, until this transaction ends: so nobody counts what two
-/// add at once as one.
+/// Takes a lock, until the transaction ends, for adding items of one kind to a tenant. Concurrent requests therefore
+/// cannot exceed a limit.
 pub(crate) async fn count_alone(tx: &mut TenantTx, things: &str) -> Result<()> {
     let line = format!("{things} of {}", tx.tenant());
     sqlx::query!(
@@ -34,10 +34,11 @@ pub(crate) async fn count_alone(tx: &mut TenantTx, things: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether Postgres knows a time zone by that name, an IANA one. Asked before there is a tenant to ask as.
+/// Returns whether Postgres knows an IANA time zone by this name. Runs across tenants because the tenant may not exist
+/// yet.
 ///
 /// # Errors
-/// `Forbidden` for anyone but an operator; `Unavailable`.
+/// `Forbidden` unless the caller is an operator; `Unavailable`.
 pub async fn knows_time_zone(db: &Database, operator: &Principal, name: &str) -> Result<bool> {
     operator.require_operator()?;
     let mut tx = SystemTx::begin(db, "tenants.knows_time_zone").await?;
@@ -53,32 +54,32 @@ pub async fn knows_time_zone(db: &Database, operator: &Principal, name: &str) ->
     Ok(is_known)
 }
 
-/// A tenant to be made.
+/// A tenant to create.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTenant<'a> {
-    /// Its name in addresses and credentials.
+    /// Name in addresses and credentials.
     pub slug: &'a str,
-    /// Its name as people are shown it.
+    /// Display name.
     pub name: &'a str,
-    /// The settings that differ from the defaults.
+    /// Settings that differ from the defaults.
     pub settings: &'a Value,
-    /// At which place it is to live.
+    /// Name of the tenant's place.
     pub place: &'a str,
 }
 
-/// Makes a tenant.
+/// Creates a tenant.
 ///
 /// # Errors
-/// `Conflict` where the slug is taken; `Malformed` where there is no such place; `Unavailable` where any place is out of reach,
-/// as it might have a tenant of that name.
+/// `Conflict` if the slug is taken; `Malformed` if the place does not exist; `Unavailable` if any place is
+/// unreachable, because that place might have a tenant with this slug.
 pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: DateTime<Utc>) -> Result<Tenant> {
     operator.require_operator()?;
     let there = db.named(new.place)?;
     if !db.is_spread() {
         return insert(&there, operator, new, now).await;
     }
-    // Two who make a tenant of one name at two places at once do so one after the other. Who waits holds none of the connections that
-    // the other one needs.
+    // Serializes the creation of tenants with the same slug at different places. A waiting request occupies a
+    // connection for administration of `home`, which the other request does not need.
     let mut alone = SystemTx::begin_at_leisure(&db.at(HOME), "tenants.create_alone").await?;
     sqlx::query!(
         "-- tenants.create_alone
@@ -113,7 +114,7 @@ async fn exists(db: &Database, slug: &str) -> Result<bool> {
 }
 
 fn is_taken(slug: &str) -> Error {
-    Error::Conflict { code: "tenant-exists", detail: format!("there is a tenant '{slug}' already") }
+    Error::Conflict { code: "tenant-exists", detail: format!("the tenant '{slug}' already exists") }
 }
 
 async fn insert(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: DateTime<Utc>) -> Result<Tenant> {
@@ -146,32 +147,32 @@ async fn insert(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: D
     Ok(Tenant { id, slug, name, settings, place, created_at: now, suspended_at: None, suspended_reason: None })
 }
 
-/// A tenant as it is stored.
+/// A stored tenant.
 pub struct StoredTenant {
     pub tenant: Tenant,
-    /// Its settings as they are stored: members that this version cannot use are among them.
+    /// Settings as stored, including members that this version cannot use.
     pub settings: Value,
 }
 
-/// The name and settings that a tenant gets.
+/// New name and settings of a tenant.
 pub struct TenantState {
     pub name: String,
     pub settings: Value,
-    /// What changed, for the audit log.
+    /// Changes, for the audit log.
     pub detail: Value,
 }
 
-/// The tenant to change, in which the operator stands, and the time of the change.
+/// The tenant to change and the time of the change.
 #[derive(Debug, Clone, Copy)]
 pub struct UpdateAt<'a> {
     pub slug: &'a str,
     pub now: DateTime<Utc>,
 }
 
-/// Changes a tenant. `decide` is given its state, locked, and returns the new one, or `None` if nothing changes.
+/// Changes a tenant. `decide` gets the locked state and returns the new state, or `None` for no change.
 ///
 /// # Errors
-/// `NotFound`; what `decide` returns.
+/// `NotFound`; errors of `decide`.
 pub async fn update(
     db: &Database,
     operator: &Principal,
@@ -232,8 +233,8 @@ async fn lock(db: &Database, tx: &mut SystemTx, slug: &str) -> Result<StoredTena
     Ok(StoredTenant { tenant, settings: row.settings })
 }
 
-/// Reads the settings of a tenant. Members that this version cannot use have their defaults; they are counted, and logged once an
-/// hour.
+/// Reads the settings of a tenant. Members that this version cannot use get their defaults. They are counted in metrics
+/// and logged once an hour.
 pub(crate) fn read_settings(tenant: Uuid, stored: &Value) -> TenantSettings {
     static LOGGED: LazyLock<Cache<Uuid, ()>> =
         LazyLock::new(|| Cache::builder().max_capacity(10_000).time_to_live(Duration::from_secs(3600)).build());
@@ -242,7 +243,7 @@ pub(crate) fn read_settings(tenant: Uuid, stored: &Value) -> TenantSettings {
         metrics::unusable_settings(unusable.len());
         if LOGGED.entry(tenant).or_insert(()).is_fresh() {
             let settings: Vec<String> = unusable.iter().map(|f| format!("{} {}", f.pointer, f.detail)).collect();
-            tracing::warn!(tenant_id = %tenant, ?settings, "stored settings are unusable; their defaults are used");
+            tracing::warn!(tenant_id = %tenant, ?settings, "stored settings are invalid; using their defaults");
         }
     }
     settings

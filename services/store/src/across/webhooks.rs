@@ -1,31 +1,28 @@
-//! What is sent to webhooks, and what became of it.
+//! Targets of webhook messages, and delivery outcomes.
 //!
-//! Why across tenants: a job is of a user, and users may not read where their tenant's messages go, nor the secret.
+//! Runs across tenants because a job acts for a user, and users may not read the tenant's webhook address and secret.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, TenantId};
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Where a tenant's messages go.
+/// Webhook of a tenant.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The address, as it was registered.
+    /// The registered address.
     pub url: String,
-    /// The secrets to sign by, sealed: the current one, and the one before while that holds.
+    /// Encrypted signing secrets: the current one, and the previous one while it is valid.
     pub sealed_secrets: Vec<Vec<u8>>,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     pub failures: i32,
-    /// When the last of them was.
+    /// Time of the last failure; `None` if no delivery has failed.
     pub failed_at: Option<DateTime<Utc>>,
 }
 
-/// Where the tenant's messages go, if it has a webhook.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the tenant's webhook, if it has one.
 pub async fn find_target(db: &Database, tenant: TenantId, now: DateTime<Utc>) -> Result<Option<Target>> {
     let mut tx = SystemTx::begin_about(db, tenant, "webhooks.find_target").await?;
     let row = sqlx::query!(
@@ -48,20 +45,17 @@ pub async fn find_target(db: &Database, tenant: TenantId, now: DateTime<Utc>) ->
     }))
 }
 
-/// What became of a message.
+/// Outcome of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome<'a> {
-    /// The address that it was sent to.
+    /// Address of the delivery.
     pub url: &'a str,
-    /// Why it was not taken; `None` where it was.
+    /// Reason of a failure; `None` for success.
     pub error: Option<&'a str>,
     pub now: DateTime<Utc>,
 }
 
-/// Notes that a message was taken, or why not. What was sent to an address of before says nothing of the one of now.
-///
-/// # Errors
-/// `Unavailable`.
+/// Records the outcome of a delivery, unless the webhook's address has changed since.
 pub async fn note_outcome(db: &Database, tenant: TenantId, outcome: Outcome<'_>) -> Result<()> {
     let Outcome { url, error, now } = outcome;
     let mut tx = SystemTx::begin_about(db, tenant, "webhooks.note_outcome").await?;

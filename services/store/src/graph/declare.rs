@@ -1,4 +1,4 @@
-//! Relations that somebody declares.
+//! Relations declared by users.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::RelationType;
@@ -10,20 +10,20 @@ use super::relate::ForgetNamesakes;
 use crate::WriteTx;
 use crate::vault::{row, statement};
 
-/// A relation of two skills that somebody declares.
+/// A relation between two skills, as declared by a user.
 #[derive(Debug, Clone)]
-pub struct Declared<'a> {
+pub struct DeclaredRelation<'a> {
     pub kind: RelationType,
-    /// From which skill, with its name,
+    /// Skill that the relation starts at, with its name.
     pub from: (SkillId, &'a str),
-    /// and to which one.
+    /// Skill that the relation ends at, with its name.
     pub to: (SkillId, &'a str),
     pub now: DateTime<Utc>,
 }
 
 row! { struct DeclaredRow { is_new: bool } }
 
-// A row that was inserted, not found and changed, has no xmax.
+// `xmax` is 0 for an inserted row and set for an updated row.
 statement! {
     write DeclareRelation {
         from: Uuid, from_name: String, to: Uuid, to_name: String, kind: &'static str, now: DateTime<Utc>, low: Uuid, high: Uuid, most: i64, audit_id: Uuid, actor: String,
@@ -63,12 +63,9 @@ statement! {
     select is_new from put"
 }
 
-/// Declares a relation; whether it is a new one, or `None` where the skill has as many as can be. Both skills are locked by
-/// the user's row.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn declare(tx: &mut WriteTx, declared: &Declared<'_>) -> Result<Option<bool>> {
+/// Declares a relation. Returns whether the relation is new. Returns `None` if the skill has the maximum number of
+/// relations. The lock on the user's catalogue row protects both skills.
+pub async fn declare(tx: &mut WriteTx, declared: &DeclaredRelation<'_>) -> Result<Option<bool>> {
     tx.lock_user();
     let ((from, from_name), (to, to_name)) = (declared.from, declared.to);
     let (low, high) = ends(declared.kind, from, to);
@@ -92,17 +89,17 @@ pub async fn declare(tx: &mut WriteTx, declared: &Declared<'_>) -> Result<Option
     Ok(put.first().map(|row| row.is_new))
 }
 
-/// From where to where a relation is kept: one that says the same of both from the lower id.
+/// Returns the two ids in their stored order. Symmetric relations are stored from the lower id.
 fn ends(kind: RelationType, from: SkillId, to: SkillId) -> (Uuid, Uuid) {
     if kind.is_symmetric() { (from.0.min(to.0), from.0.max(to.0)) } else { (from.0, to.0) }
 }
 
-/// What was removed of a relation.
+/// Result of removing a relation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Removed {
-    /// Whether it was declared, or computed, and is not any more.
+    /// Whether a declared or computed relation was deleted.
     pub is_removed: bool,
-    /// Whether a text says it.
+    /// Whether a skill's text states the relation. If so, the relation stays.
     pub is_said: bool,
 }
 
@@ -130,11 +127,8 @@ statement! {
                      and r.source = 'extracted') as is_said"
 }
 
-/// Takes back what was declared, or computed, of two skills. What a text says stays.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn remove(tx: &mut WriteTx, declared: &Declared<'_>) -> Result<Removed> {
+/// Deletes a declared or computed relation of two skills. An extracted relation stays while the text states it.
+pub async fn remove(tx: &mut WriteTx, declared: &DeclaredRelation<'_>) -> Result<Removed> {
     let ((from, name), (to, other)) = (declared.from, declared.to);
     let (low, high) = ends(declared.kind, from, to);
     let (actor, kind, now) = (tx.actor(), declared.kind.as_str(), declared.now);

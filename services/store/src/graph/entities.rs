@@ -1,4 +1,4 @@
-//! The things that memories name.
+//! Entities mentioned by memories.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::{Entity, EntityKind, canonical};
@@ -29,19 +29,16 @@ statement! {
     limit $6"
 }
 
-/// Selects entities.
+/// Filter for entities.
 #[derive(Debug, Clone, Default)]
 pub struct EntityFilter<'a> {
-    /// Those whose name, or another name, has this in it; spelling is forgiven as in [`canonical`].
+    /// Part of the name or of an alias, compared in the form of [`canonical`]. `None` for all names.
     pub q: Option<&'a str>,
-    /// Those of this kind alone.
+    /// Kind of the entities; `None` for all kinds.
     pub kind: Option<EntityKind>,
 }
 
-/// Entities of the user, the newest first.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists entities of the user, newest first.
 pub async fn list_entities(
     db: &Database,
     principal: &Principal,

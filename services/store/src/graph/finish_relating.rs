@@ -1,15 +1,15 @@
-//! Notes that all of a user's skills were read for relations, and repairs what is left of those that are gone.
+//! Records that all of a user's skills were read for relations, and deletes data of deleted skills.
 
 use knowhow_domain::Result;
 
 use crate::vault::{row, statement, write};
 use crate::{Database, Principal};
 
-row! { struct FinishedRow { removed: i64 } }
+row! { struct RemovedRelationsRow { removed: i64 } }
 
-// A starter that was lent and is withdrawn leaves its entity.
+// If a starter without a row was withdrawn, its entity still exists and is deleted here.
 statement! {
-    write FinishRelating { rules: i32, is_repair: bool } -> FinishedRow,
+    write FinishRelating { rules: i32, is_repair: bool } -> RemovedRelationsRow,
     "-- graph.finish_relating
     with lost as materialized (
         select e.entity_id, e.name from entities e
@@ -32,11 +32,8 @@ statement! {
     select count(*) as removed from gone"
 }
 
-/// Notes that all of the user's skills were read by these rules. A repair, which looks at all of them, removes what is left of
-/// skills that are gone; how many.
-///
-/// # Errors
-/// `Unavailable`.
+/// Records that all of the user's skills were read with these rules. If `is_repair`, also deletes entities of deleted
+/// skills. Returns the number of deleted entities.
 pub async fn finish_relating(db: &Database, principal: &Principal, rules: i32, is_repair: bool) -> Result<i64> {
     Ok(write(db, principal, FinishRelating { rules, is_repair }).await?.first().map_or(0, |row| row.removed))
 }

@@ -1,4 +1,4 @@
-//! A deleted skill leaves the graph in its transaction: its entity, what it has to do with others, and where it is named.
+//! Deletes a skill from the graph in the transaction of its deletion: its entity, relations and mentions.
 
 use knowhow_domain::SkillId;
 use uuid::Uuid;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::WriteTx;
 use crate::vault::statement;
 
-// What other texts say of it waits for a skill of that name again.
+// Relations that other skills' texts state become hints for a future skill with this name.
 statement! {
     write ForgetSkill { skill: Uuid, name: String } -> (),
     "-- graph.forget_skill
@@ -21,7 +21,7 @@ statement! {
     delete from entities e where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = $3"
 }
 
-/// Takes a skill out of the graph, together with what is sent next.
+/// Deletes a skill from the graph with the next round trip.
 pub(crate) fn forget(tx: &mut WriteTx, skill: SkillId, name: &str) {
     tx.send_ahead(ForgetSkill { skill: skill.0, name: name.to_owned() });
 }

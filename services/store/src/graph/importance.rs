@@ -1,4 +1,4 @@
-//! What a skill's importance is set to, and how it fades. No part of its text, so it makes no version.
+//! Sets a skill's importance and decay. They are not part of the text, so no version is created.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{SkillId, new_id};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::WriteTx;
 use crate::vault::statement;
 
-// Snapshots order skills by importance, so those of before are not given any more where the base is another.
+// Snapshots order skills by importance, so a changed base importance invalidates current snapshots.
 statement! {
     write PutImportance {
         skill: Uuid, base: Option<f32>, rate: Option<f32>, floor: Option<f32>, now: DateTime<Utc>, audit_id: Uuid,
@@ -37,19 +37,19 @@ statement! {
     from put"
 }
 
-/// What is set.
+/// New values of a skill's importance and decay.
 #[derive(Debug, Clone, Copy)]
 pub struct SetImportance {
     pub skill: SkillId,
-    /// `None` leaves it as it is.
+    /// Base importance; `None` leaves it unchanged.
     pub base: Option<f32>,
-    /// `None` leaves it as it is; an inner `None` follows the tenant's.
+    /// Decay factor per idle day. `None` leaves it unchanged; an inner `None` resets it to the tenant's value.
     pub rate: Option<Option<f32>>,
-    /// `None` leaves it as it is; an inner `None` follows the tenant's.
+    /// Lower bound of the decay. `None` leaves it unchanged; an inner `None` resets it to the tenant's value.
     pub floor: Option<Option<f32>>,
 }
 
-/// Sets them, together with COMMIT. The user's row is locked by then.
+/// Sets the values, together with COMMIT. The user's catalogue row must be locked.
 pub fn set_importance(tx: &mut WriteTx, set: SetImportance, now: DateTime<Utc>) {
     let SetImportance { skill, base, rate, floor } = set;
     let actor = tx.actor();

@@ -1,4 +1,4 @@
-//! What is known of one skill: memories that name it, its use by day, how it turned out.
+//! Data about one skill: memories that mention it, and its use by day.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use knowhow_domain::{MemoryId, MemoryKind, Result, SkillId};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 
-/// A memory that names a skill.
+/// A memory that mentions a skill.
 #[derive(Debug, Clone)]
 pub struct LinkedMemory {
     pub id: MemoryId,
@@ -34,10 +34,7 @@ statement! {
     limit $4"
 }
 
-/// The newest memories that name a skill.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the newest memories that mention a skill.
 pub async fn list_linked_memories(
     db: &Database,
     principal: &Principal,
@@ -47,11 +44,11 @@ pub async fn list_linked_memories(
     read(db, principal, ListLinkedMemories { skill: skill.0, limit }).await
 }
 
-/// How often a skill was used on a day, in UTC.
+/// Number of uses of a skill on a UTC day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayOfUse {
     pub day: NaiveDate,
-    /// Loads, injections and reported uses.
+    /// Number of loads, injections and reported uses.
     pub times: i64,
 }
 
@@ -70,10 +67,7 @@ statement! {
     order by d.day"
 }
 
-/// The days since one on which a skill was used, in order.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the days since `since` on which a skill was used, in order.
 pub async fn list_days_of_use(
     db: &Database,
     principal: &Principal,

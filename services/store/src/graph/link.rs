@@ -1,8 +1,8 @@
-//! What a memory names, and what follows for skills that are named together.
+//! Stores the entities that a memory mentions, and relates skills that memories mention together.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::{EntityKind, SHARED_FOR_AFFINITY, canonical};
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::{MemoryId, SkillId, new_id};
 use uuid::Uuid;
 
@@ -12,25 +12,26 @@ use crate::WriteTx;
 use crate::vault::statement;
 use crate::vault::value::uuids;
 
-/// A memory, and what it names.
+/// A memory and its entities.
 #[derive(Debug, Clone)]
 pub struct Link<'a> {
     pub memory: MemoryId,
-    /// Things by kind and name; those of kind `skill` are looked up by their names, and what is no skill is left out.
+    /// Entities by kind and name. Entities of kind `skill` are looked up by name; unknown skills are left out.
     pub entities: &'a [(EntityKind, String)],
-    /// Skills whose texts may name these things, so that they are read again where a thing is new.
+    /// Skills with texts that may mention these entities. If an entity is new, these texts are read again.
     pub may_name: &'a [SkillId],
     pub now: DateTime<Utc>,
 }
 
-/// So many shared memories are counted: beyond that the relation is as strong as can be.
+/// Maximum number of common memories that are counted. A relation has its full strength at this number.
 const MOST_COUNTED: i64 = 20;
 
-/// A memory that names so many things takes no more: each is compared with all others.
+/// Maximum number of entities per memory, because each is compared with all others.
 const NAMED: i64 = 64;
 
-// A memory's mentions of this statement are not seen by it, so the shared memories are those of before and this one. What is
-// tainted relates nothing: whoever writes a page that is read would choose what stands beside a skill.
+// The statement does not see the mentions that it inserts itself. So it counts the earlier common memories and adds
+// one. Tainted memories create no relations. Otherwise authors of untrusted pages could choose the relations of a
+// skill.
 statement! {
     write LinkMemory {
         memory: Uuid, now: DateTime<Utc>, skills: Vec<String>, kinds: Vec<&'static str>, canonicals: Vec<String>,
@@ -136,8 +137,8 @@ statement! {
     select from enqueued"
 }
 
-/// Notes what a memory of this transaction, or an earlier one, names, together with COMMIT. Two skills that share three
-/// memories become related, unless they are already.
+/// Stores the entities of a memory, together with COMMIT. The memory may be created in this transaction. If two
+/// skills have three common memories, they become related unless they already are.
 pub fn link(tx: &mut WriteTx, link: &Link<'_>) {
     let (skills, things): (Vec<_>, Vec<_>) = link.entities.iter().partition(|(kind, _)| *kind == EntityKind::Skill);
     let mut skills: Vec<String> = skills.into_iter().map(|(_, name)| name.clone()).collect();
@@ -148,7 +149,8 @@ pub fn link(tx: &mut WriteTx, link: &Link<'_>) {
     given.sort_unstable();
     given.dedup_by(|a, b| (a.0, &a.1) == (b.0, &b.1));
     skills.truncate(NAMED as usize);
-    // Who adds the third shared memory must see the first two, whoever added them; and nobody deletes what is named here.
+    // The lock makes earlier common memories of other requests visible, and prevents concurrent deletion of the
+    // mentioned skills.
     tx.lock_user();
     if !skills.is_empty() {
         tx.send_ahead(ForgetNamesakes { names: skills.clone() });

@@ -1,4 +1,4 @@
-//! The strongest neighbours of a few skills, for what a turn brings beside them.
+//! The strongest neighbours of skills, to include them in a turn.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::RelationSource;
@@ -10,7 +10,7 @@ use crate::vault::value::uuids;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 
-/// Most neighbours of one skill, in each direction, that are looked at.
+/// Maximum number of neighbours per skill and direction.
 const OF_EACH: i64 = 8;
 
 row! {
@@ -19,7 +19,7 @@ row! {
     }
 }
 
-// What a tainted text says of others brings nothing beside them, and takes no place from what is said by others.
+// Relations from tainted texts are left out before the limit applies.
 statement! {
     read ListNeighbours { skills: Vec<Uuid>, of_each: i64 } -> NeighbourRow,
     "-- graph.list_neighbours
@@ -36,10 +36,8 @@ statement! {
     order by a.place, n.strength desc, n.other_id"
 }
 
-/// The neighbours of some skills: each skill with one of its own, in the order of the skills, the strongest first.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists pairs of a skill and one of its neighbours, in the order of `skills`. For each skill, the strongest
+/// neighbour comes first.
 pub async fn list_neighbours(
     db: &Database,
     principal: &Principal,

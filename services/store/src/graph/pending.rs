@@ -1,4 +1,4 @@
-//! The skills that a conversation has used wait until it is over: then a memory of it names them.
+//! Skills used by a conversation. They are collected until the conversation ends and a memory of it mentions them.
 
 use knowhow_domain::{MemoryId, Result, SessionId};
 use uuid::Uuid;
@@ -6,23 +6,23 @@ use uuid::Uuid;
 use crate::WriteTx;
 use crate::vault::{row, statement};
 
-/// Most memories of one user that are made of conversations; the oldest leave.
+/// Maximum number of memories about conversations per user. Above it, the oldest are deleted.
 const OF_CONVERSATIONS: i64 = 1_000;
 
 row! { struct PendingRow { skills: Vec<String>, before: Option<Uuid>, content: Option<String>, outdated: Vec<Uuid> } }
 
-/// What is known of a conversation that is over.
+/// Inputs for the memory of an ended conversation.
 #[derive(Debug, Default)]
-pub struct Pending {
-    /// The names of the skills that it has used.
+pub struct MemoryInputs {
+    /// Names of the skills that the conversation used.
     pub skills: Vec<String>,
-    /// The memory that was made of it before, with its text.
+    /// Id and text of the previous memory of the conversation, if there was one.
     pub before: Option<(MemoryId, String)>,
-    /// Memories of the oldest conversations, that are to leave for one more.
+    /// Memories of the oldest conversations, to delete so that the new one fits.
     pub outdated: Vec<MemoryId>,
 }
 
-// What a memory of before named is named again by the one that takes its place.
+// The new memory also mentions the skills that the previous memory mentioned.
 statement! {
     write TakePending { session: Uuid, most: i64 } -> PendingRow,
     "-- graph.take_pending
@@ -52,15 +52,12 @@ statement! {
                  order by m.memory_id desc offset $4::bigint - 1 limit 10) as outdated"
 }
 
-/// Takes the skills that a conversation has used, for a memory of it.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn take_pending(tx: &mut WriteTx, session: SessionId) -> Result<Pending> {
-    // A job that runs twice at once keeps one memory.
+/// Removes the pending skills of a conversation and returns them, for a memory of it.
+pub async fn take_pending(tx: &mut WriteTx, session: SessionId) -> Result<MemoryInputs> {
+    // Because of the lock, concurrent runs of the job create only one memory.
     tx.lock_user();
     let taken = tx.write(TakePending { session: session.0, most: OF_CONVERSATIONS }).await?.pop();
-    Ok(taken.map_or_else(Pending::default, |row| Pending {
+    Ok(taken.map_or_else(MemoryInputs::default, |row| MemoryInputs {
         skills: row.skills,
         before: row.before.map(MemoryId).zip(row.content),
         outdated: row.outdated.into_iter().map(MemoryId).collect(),

@@ -1,22 +1,22 @@
-//! What a skill's text says of other skills takes the place of what its former text said.
+//! Replaces the relations that a skill's text states, after the text has changed.
 
 mod reading;
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
-pub use reading::{ReadState, Reading, Related, Said, Unread};
+pub use reading::{ExtractionRun, ReadState, Related, StatedRelation, UnreadSkill};
 
-use self::reading::UnreadRow;
+use self::reading::UnreadSkillRow;
 use crate::vault::value::uuids;
 use crate::vault::{read, statement};
 use crate::{Database, Principal, Window, WriteTx};
 
-// An entity whose skill is gone must not keep its name from another skill.
+// The entity of a deleted skill must not block its name for another skill.
 statement! {
     write ForgetNamesakes { names: Vec<String> } -> (),
     "-- graph.forget_namesakes
@@ -38,7 +38,7 @@ statement! {
     where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.entity_id"
 }
 
-// Names that no skill has wait as hints. Hints of others that wait for this skill become relations.
+// Relations to unknown names are stored as hints. Hints of other skills for this skill become relations.
 statement! {
     write RelateSkill {
         skill: Uuid, rules: i32, now: DateTime<Utc>, types: Vec<&'static str>, names: Vec<String>,
@@ -131,7 +131,7 @@ statement! {
 }
 
 statement! {
-    read ListUnread { after: Uuid, rules: i32, limit: i64 } -> UnreadRow,
+    read ListUnread { after: Uuid, rules: i32, limit: i64 } -> UnreadSkillRow,
     "-- graph.list_unread
     select s.skill_id, s.name, s.document, s.document_digest, e.entity_id is not null as is_known,
            coalesce(e.read_by, 0) as read_by
@@ -142,19 +142,16 @@ statement! {
     limit $5"
 }
 
-/// The next of the user's skills, by id, that were not read by these rules since their texts changed.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the user's next skills, in the order of ids, with texts that were not read with these rules.
 pub async fn list_unread(
     db: &Database,
     principal: &Principal,
     rules: i32,
     window: Window<SkillId>,
-) -> Result<Vec<Unread>> {
+) -> Result<Vec<UnreadSkill>> {
     let asked = ListUnread { after: window.behind.0, rules, limit: window.limit };
     let rows = read(db, principal, asked).await?;
-    let unread = |row: UnreadRow| Unread {
+    let unread = |row: UnreadSkillRow| UnreadSkill {
         skill: SkillId(row.skill_id),
         name: row.name,
         document: row.document.into(),
@@ -164,27 +161,27 @@ pub async fn list_unread(
     Ok(rows.into_iter().map(unread).collect())
 }
 
-/// Keeps what the texts of skills say, together with COMMIT; skills that are gone, or are to be read again since, are left out. What is said of two skills that
-/// were only often used together takes the place of that.
-pub fn relate(tx: &mut WriteTx, related: Vec<Related<'_>>, reading: Reading) {
+/// Stores the relations that skills' texts state, together with COMMIT. Skips skills that were deleted or marked as
+/// unread meanwhile. A stated relation replaces a computed relation of the same skills.
+pub fn relate(tx: &mut WriteTx, related: Vec<Related<'_>>, reading: ExtractionRun) {
     tx.lock_user();
     let mut names: BTreeSet<String> = related.iter().map(|of| of.name.to_owned()).collect();
-    names.extend(related.iter().flat_map(|of| of.said.iter().map(|said| said.name.clone())));
+    names.extend(related.iter().flat_map(|of| of.stated.iter().map(|relation| relation.name.clone())));
     if !names.is_empty() {
         tx.send_ahead(ForgetNamesakes { names: names.into_iter().collect() });
     }
-    for Related { skill, read, said, things, .. } in related {
-        let names: Vec<String> = said.iter().map(|said| said.name.clone()).collect();
+    for Related { skill, read, stated, things, .. } in related {
+        let names: Vec<String> = stated.iter().map(|relation| relation.name.clone()).collect();
         tx.send_ahead(RelateSkill {
             skill: skill.0,
             rules: reading.rules,
             now: reading.now,
-            types: said.iter().map(|said| said.kind.as_str()).collect(),
+            types: stated.iter().map(|relation| relation.kind.as_str()).collect(),
             names,
-            mentions: said.iter().map(|said| said.mentions).collect(),
-            confidences: said.iter().map(|said| said.confidence).collect(),
-            subjects: said.iter().map(|said| said.subject.clone()).collect(),
-            evidence: said.into_iter().map(|said| said.evidence).collect(),
+            mentions: stated.iter().map(|relation| relation.mentions).collect(),
+            confidences: stated.iter().map(|relation| relation.confidence).collect(),
+            subjects: stated.iter().map(|relation| relation.subject.clone()).collect(),
+            evidence: stated.into_iter().map(|relation| relation.evidence).collect(),
             things: uuids(things),
             digest: read.digest,
             read_by: read.read_by,
@@ -201,7 +198,7 @@ statement! {
     select app.enqueue($4, '{}', 'all', $5)"
 }
 
-/// Has a skill's text read for relations, by a job that is enqueued together with COMMIT.
+/// Marks a skill's text as unread and enqueues the job that reads it, together with COMMIT.
 pub(crate) fn outdate(tx: &mut WriteTx, skill: SkillId, is_bulk: bool) {
     tx.send_ahead(OutdateRelations { skill: skill.0, task: task::RELATE_SKILLS, is_bulk });
 }

@@ -1,4 +1,4 @@
-//! The relations of a skill, as it sees them.
+//! The relations of a skill, from this skill's point of view.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::{Relation, RelationDirection, RelationSource, RelationType, computed_strength, idle_days};
@@ -9,7 +9,7 @@ use super::RELATIONS_PER_SKILL;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 
-/// A computed relation that has faded so far is not shown.
+/// Strength below which a computed relation is hidden.
 pub(crate) const FADED_OUT: f32 = 0.05;
 
 row! {
@@ -19,7 +19,7 @@ row! {
     }
 }
 
-// Two texts may say the same of two skills.
+// The rows are grouped, because two texts may state the same relation.
 statement! {
     read ListRelations { skill: Uuid, limit: i64 } -> RelationRow,
     "-- graph.list_relations
@@ -37,10 +37,7 @@ statement! {
     limit $4"
 }
 
-/// What a skill has to do with others, the strongest first, at most 200.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the relations of a skill, strongest first, at most 200.
 pub async fn list_relations(
     db: &Database,
     principal: &Principal,
@@ -77,7 +74,7 @@ impl RelationRow {
     }
 }
 
-/// How strong a relation is now: a computed one fades.
+/// Returns the strength of a relation at `now`. Computed relations fade over time.
 pub(crate) fn strength_now(source: RelationSource, strength: f32, since: DateTime<Utc>, now: DateTime<Utc>) -> f32 {
     match source {
         RelationSource::Computed => computed_strength(strength, idle_days(since, now)),

@@ -1,16 +1,17 @@
-//! Sessions as a tenant's admin ends them.
+//! Ends sessions on behalf of a tenant's admin.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::{Error, Result, SessionId, new_id};
 
 use crate::TenantTx;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 
-/// Ends a session of the user whose rows the transaction is over, and has its summary made; one that is over stays as it is.
+/// Ends a session of the transaction's user and enqueues its summary. If the session has already ended, it stays
+/// unchanged.
 ///
 /// # Errors
-/// `NotFound` where it is not that user's.
+/// `NotFound` if the session is not that user's.
 pub async fn end(tx: &mut TenantTx, session: SessionId, now: DateTime<Utc>) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let found = sqlx::query!(

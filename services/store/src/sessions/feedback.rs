@@ -1,23 +1,24 @@
-//! Judging a session: feedback on it, and what that makes it forget.
+//! Feedback on sessions, and the effect of feedback on learned examples.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{FeedbackKind, Result, Session, SessionId, new_id};
 use uuid::Uuid;
 
 use super::find::find_in;
+use crate::WriteTx;
+use crate::learning::examples;
 use crate::vault::statement;
-use crate::{WriteTx, examples};
 
-/// A judgement of a session.
+/// A judgement of a session by the user.
 #[derive(Debug, Clone, Copy)]
 pub struct Feedback<'a> {
     pub kind: FeedbackKind,
-    /// For `quality`: `good`, `fair` or `poor`.
+    /// Rating for the kind `quality`: `good`, `fair` or `poor`. `None` for all other kinds.
     pub value: Option<&'a str>,
     pub note: Option<&'a str>,
 }
 
-/// Most judgements of one session.
+/// Maximum number of judgements per session.
 pub const FEEDBACK: i64 = 100;
 
 statement! {
@@ -41,25 +42,22 @@ statement! {
     returning feedback_id"
 }
 
-/// A session, and whether another judgement of it was stored.
-pub struct Judged {
-    /// The session as it is then.
+/// A session and the result of storing a judgement.
+pub struct RatedSession {
+    /// The session after the judgement.
     pub session: Session,
-    /// Whether the judgement was stored: not where the session has as many as it may have.
-    pub is_kept: bool,
+    /// Whether the judgement was stored. `false` if the session already has the maximum number of judgements.
+    pub is_stored: bool,
 }
 
-/// Stores a judgement; `None` where the session is not the caller's. A judgement of kind `quality` becomes the
-/// session's quality. A correction or a thumbs-down removes the examples that skills learned in that turn.
-///
-/// # Errors
-/// `Unavailable`.
+/// Stores a judgement. Returns `None` if the session is not the caller's. A judgement of kind `quality` sets the
+/// session's quality. A correction or thumbs down deletes the examples that skills learned in the current turn.
 pub async fn add_feedback(
     tx: &mut WriteTx,
     session: SessionId,
     feedback: Feedback<'_>,
     now: DateTime<Utc>,
-) -> Result<Option<Judged>> {
+) -> Result<Option<RatedSession>> {
     let unlearns = matches!(feedback.kind, FeedbackKind::Correction | FeedbackKind::ThumbsDown);
     if unlearns {
         tx.lock_user();
@@ -80,5 +78,5 @@ pub async fn add_feedback(
     if unlearns {
         examples::remove_of_turn(tx, session);
     }
-    Ok(Some(Judged { session: found.session, is_kept: !added.take()?.is_empty() }))
+    Ok(Some(RatedSession { session: found.session, is_stored: !added.take()?.is_empty() }))
 }

@@ -1,16 +1,16 @@
-//! Finding a session by its id, with what it began with.
+//! Finds a session by its id, with its snapshot.
 
 use knowhow_domain::{Result, Session, SessionId};
 use uuid::Uuid;
 
-use super::open::{FoundRow, Opened};
-use crate::snapshots::Snapshot;
+use super::open::{Opened, OpenedSessionRow};
+use crate::sessions::snapshots::Snapshot;
 use crate::vault::{read, statement};
 use crate::{Database, Principal, WriteTx};
 
-// The join with the snapshot is an outer one for the reason that `sessions.read_turn` has.
+// The join with the snapshot is an outer one for the reason given at `sessions.read_turn`.
 statement! {
-    read Find { id: Uuid } -> (Session, (Snapshot, FoundRow)),
+    read Find { id: Uuid } -> (Session, (Snapshot, OpenedSessionRow)),
     "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools, s.budgets_spent,
@@ -27,15 +27,12 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3"
 }
 
-/// A session of the caller's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Finds a session of the caller.
 pub async fn find(db: &Database, principal: &Principal, session: SessionId) -> Result<Option<Opened>> {
     Ok(read(db, principal, Find { id: session.0 }).await?.pop().map(Opened::from))
 }
 
-/// A session by its id, in an open transaction.
+/// Finds a session in an open transaction.
 pub(super) async fn find_in(tx: &mut WriteTx, session: SessionId) -> Result<Option<Opened>> {
     Ok(tx.read(Find { id: session.0 }).await?.pop().map(Opened::from))
 }

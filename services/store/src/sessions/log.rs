@@ -1,16 +1,17 @@
-//! Statements on the log of a session, beside its turns: its messages, taint, the end, and lists. Replies and feedback
-//! stand by themselves.
+//! Statements on the log of a session: messages, taint, end, and lists. Turns, replies and feedback have their own
+//! modules.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::{Channel, Message, MessageId, Result, Session, SessionId, Speaker, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::find::find_in;
+use crate::learning::examples;
 use crate::vault::value::ToolCalls;
 use crate::vault::{Word, read, row, statement, write};
-use crate::{Database, Principal, Window, WriteTx, examples};
+use crate::{Database, Principal, Window, WriteTx};
 
 row! {
     Message {
@@ -31,12 +32,21 @@ statement! {
     limit $5"
 }
 
+/// A logged message of the user or the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedMessage {
+    pub speaker: Speaker,
+    /// The beginning of the text.
+    pub text: String,
+}
+
+row! { LoggedMessage { speaker: Word<Speaker>, text: String = content } }
+
 statement! {
-    read ListLastMessages { session: Uuid, limit: i64, characters: i32 } -> Message,
+    read ListLastMessages { session: Uuid, limit: i64, characters: i32 } -> LoggedMessage,
     "-- sessions.list_last_messages
-    select message_id, turn, speaker, content, tool_calls, rounds, tools, budget_spent, at from (
-        select m.message_id, m.turn, m.speaker, left(m.content, $5) as content, m.tool_calls, m.rounds, m.tools,
-               m.budget_spent, m.at
+    select speaker, content from (
+        select m.message_id, m.speaker, left(m.content, $5) as content
         from messages m
         where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
         order by m.message_id desc
@@ -71,7 +81,7 @@ statement! {
     limit $7"
 }
 
-/// Messages, in their order.
+/// Lists messages of a session, the oldest first.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -84,16 +94,16 @@ pub async fn list_messages(
     read(db, principal, ListMessages { session: session.0, after: page.behind.0, limit: page.limit }).await
 }
 
-/// How much of a conversation is read.
+/// Limits of the part of a conversation that is read.
 #[derive(Debug, Clone, Copy)]
-pub struct Excerpt {
-    /// Most messages, the last ones.
+pub struct ExcerptLimits {
+    /// Maximum number of messages, counted from the last one.
     pub messages: i64,
-    /// Most characters of each, the first ones.
+    /// Maximum number of characters of each message, from its beginning.
     pub characters: i32,
 }
 
-/// The last messages, in their order.
+/// Lists the last messages of a session, the oldest first.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -101,9 +111,9 @@ pub async fn list_last_messages(
     db: &Database,
     principal: &Principal,
     session: SessionId,
-    excerpt: Excerpt,
-) -> Result<Vec<Message>> {
-    let Excerpt { messages: limit, characters } = excerpt;
+    excerpt: ExcerptLimits,
+) -> Result<Vec<LoggedMessage>> {
+    let ExcerptLimits { messages: limit, characters } = excerpt;
     read(db, principal, ListLastMessages { session: session.0, limit, characters }).await
 }
 
@@ -123,8 +133,9 @@ statement! {
     select is_new from marked"
 }
 
-/// Marks a session as tainted for good, with everything that was written in it and made or copied of that. Removes the
-/// examples that were learned in it. Returns the session as it is then; `None`, and does nothing, if it is not the caller's.
+/// Taints a session permanently, with all data that was written in it, derived from it or copied from it. Removes the
+/// examples that were learned in the session. Returns the session in its new state. Returns `None`, without a change,
+/// if the session is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -135,7 +146,7 @@ pub async fn taint(
     now: DateTime<Utc>,
 ) -> Result<Option<Session>> {
     let actor = tx.actor();
-    // An entry stays small, whatever the sources are called.
+    // The source is truncated, so that an audit entry stays small.
     let detail =
         json!({"sources": sources.len(), "first": sources.first().map(|s| s.chars().take(80).collect::<String>())});
     let taint = Taint { session: session.0, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
@@ -147,7 +158,7 @@ pub async fn taint(
     Ok(found.map(|found| found.session))
 }
 
-/// Ends a session, and has its summary made. `false` where it is not the caller's, and for one that is over already.
+/// Ends a session, and enqueues its summary. Returns `false` if the session is not the caller's or has already ended.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -156,16 +167,16 @@ pub async fn end(db: &Database, principal: &Principal, session: SessionId, now: 
     Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
-/// Selects the sessions of a list.
+/// Filters of a list of sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter<'a> {
     pub key: Option<&'a str>,
-    /// Only sessions on this channel.
+    /// Channel of the sessions; `None` for all channels.
     pub channel: Option<Channel>,
     pub is_open: Option<bool>,
 }
 
-/// Sessions, the newest first.
+/// Lists sessions, the newest first.
 ///
 /// # Errors
 /// `Unavailable`.

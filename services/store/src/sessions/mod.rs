@@ -1,25 +1,32 @@
-//! Sessions as rows: opening, turns, the log of a conversation.
+//! Sessions: opening, turns, and the log of a conversation.
 
-pub(crate) mod before;
 pub(crate) mod by_admin;
+pub(crate) mod by_key;
+pub mod conversations;
+pub(crate) mod exchange;
 pub(crate) mod feedback;
 pub(crate) mod find;
-pub(crate) mod join;
+pub mod judge;
 pub(crate) mod log;
+pub mod memories;
 pub(crate) mod open;
+pub(crate) mod previous_conversation;
 pub(crate) mod reply;
+pub mod snapshots;
+pub mod souls;
 pub(crate) mod turn;
 
-pub use before::{Before, find_before};
 pub use by_admin::end as end_by_admin;
+pub use by_key::{JoinedSession, SessionCall, join};
+pub use exchange::{LastExchange, find_last_exchange};
 pub use feedback::{FEEDBACK, Feedback, add_feedback};
 pub use find::find;
-pub use join::{Joined, SessionCall, join};
-pub use log::{Excerpt, SessionFilter, end, list, list_last_messages, list_messages, taint};
+pub use log::{ExcerptLimits, LoggedMessage, SessionFilter, end, list, list_last_messages, list_messages, taint};
 pub use open::{NewSession, Opened, OpenedAs, open, replace_snapshot};
+pub use previous_conversation::{PreviousConversation, find_before};
 pub use reply::{LoggedReply, NewReply, add_reply};
 pub use turn::{
-    Assumed, KeptTurn, LastMessages, ReadTurn, TurnState, TurnToRead, WrittenTurn, find_turn, read_turn, write_turn,
+    Assumed, LastMessages, ReadTurn, StoredTurn, TurnState, TurnToRead, WrittenTurn, find_turn, read_turn, write_turn,
 };
 
 use chrono::{DateTime, Utc};

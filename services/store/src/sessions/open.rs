@@ -1,43 +1,46 @@
-//! Opening a session: the one of the key that is open, or a new one.
+//! Opens a session: continues the open session of the key, or creates one.
 
 mod opened;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::job::task;
-use knowhow_domain::{Channel, Form, Result, Session, SessionId, SnapshotId, Tools, new_id};
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::{Channel, Result, Session, SessionId, SnapshotForm, SnapshotId, Tools, new_id};
 use uuid::Uuid;
 
-pub(super) use opened::FoundRow;
+pub(super) use opened::OpenedSessionRow;
 pub use opened::{Opened, OpenedAs};
 
-use crate::snapshots::Snapshot;
+use crate::sessions::snapshots::Snapshot;
 use crate::vault::{row, statement, write};
 use crate::{Database, Principal};
 
 row! { struct OpenedRow { goes_on: bool, is_reused: bool, rendered_at: Option<DateTime<Utc>> } }
 
-// One round trip for all that opening may be: the session of the key goes on; or it is over, and another begins with the
-// current snapshot. Nothing is done where there is none that is whole and young, and none is given: it is rendered first.
+// A single round trip handles all cases. If the key's session continues, the statement returns it. If it is over,
+// another session begins with the current snapshot. Without a snapshot, given or current and recent enough, the
+// statement makes no change and the caller renders one first.
 //
-// Of too many conversations, or too large ones, the oldest that are over leave, some more than one at a time so that few
-// sessions pay for it. One begins where that is enough, or what is open is within the bounds.
+// If the conversations exceed the limits in number or size, the oldest ended ones are deleted. Several are deleted at
+// once, so that few requests bear the cost. A session begins if that is enough, or if the open sessions are within
+// the limits.
 //
-// They are not counted each time: that reads all of them. Each session knows how many may begin after it before they are
-// counted again, half of what there is room for and at most 30. So requests at once can go beyond the bound, but not far.
-// Nor are they counted where that was just done and there was no room.
+// Counting reads all conversations, so it is not done each time. Each session stores the number of sessions that may
+// begin before the next count: half of the remaining number, at most 30. Concurrent requests can therefore exceed the
+// limit slightly. Counting is also skipped if it was just done and the limit was reached.
 //
-// The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
-// has not begun: it takes the new terms, and starts now. Unless the jobs are asked for, none is enqueued.
+// The insert refers to the count, so that sessions are closed before the insert looks for an open session of the key.
+// A session without a message has not begun yet: it gets the new terms and starts now. The subquery of jobs must be
+// referenced, or no job would be enqueued.
 //
-// `is true` keeps the search for the key's last session from the index of all that are over in the tenant: while Postgres knows of
-// few rows, it takes that to be as good as the one of keys.
+// `is true` prevents the search for the key's last session from using the index of all ended sessions of the tenant.
+// With few rows, Postgres estimates the same cost for that index as for the index of keys.
 statement! {
     write Open<'a> {
         id: Uuid, key: &'a str, now: DateTime<Utc>, channel: &'a str, max_turns: i32, index_budget: i32,
         inline_top: bool, snapshot: Option<Uuid>, channels: &'a [&'a str], silent_since: &'a [DateTime<Utc>],
         tools: &'a str, begun_at: Option<DateTime<Utc>>, most_sessions: i64, most_bytes: i64, task: &'a str,
         form: &'a str, rendered_since: DateTime<Utc>, was_full: bool,
-    } -> (OpenedRow, Option<(Session, (Snapshot, FoundRow))>),
+    } -> (OpenedRow, Option<(Session, (Snapshot, OpenedSessionRow))>),
     "-- sessions.open
     with gaps as materialized (
         select * from unnest($11::text[], $12::timestamptz[]) as g (channel, silent_since)
@@ -153,7 +156,7 @@ statement! {
     where e.jobs >= 0"
 }
 
-// `is distinct from`, since `<>` would let Postgres look for the session by the index of snapshots.
+// `<>` would let Postgres use the index of snapshots to find the session, so this is `is distinct from`.
 statement! {
     write ReplaceSnapshot { session: Uuid, snapshot: Uuid } -> (),
     "-- sessions.replace_snapshot
@@ -161,10 +164,7 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.snapshot_id is distinct from $4"
 }
 
-/// Gives a session another snapshot than it began with: what its own shows was marked as untrusted since.
-///
-/// # Errors
-/// `Unavailable`.
+/// Replaces a session's snapshot after a part of it was marked as untrusted.
 pub async fn replace_snapshot(
     db: &Database,
     principal: &Principal,
@@ -175,40 +175,36 @@ pub async fn replace_snapshot(
     Ok(())
 }
 
-/// The terms of a session.
+/// The terms of a session to open.
 #[derive(Debug, Clone)]
 pub struct NewSession<'a> {
-    /// Names the stream; a session of its own where there is none.
+    /// Key of the session. Without a key, the session gets a unique one.
     pub key: Option<&'a str>,
     pub channel: Channel,
-    /// Budget of rounds for one message.
+    /// Iteration budget of the agent per message.
     pub max_turns: i32,
     pub index_budget: i32,
     pub inline_top: bool,
     pub tools: Tools,
-    /// What the agent of its snapshot is told.
-    pub form: Form,
-    /// The snapshot that it begins with; without one, the current one of its kind.
+    /// Form of the instructions for the agent in its snapshot.
+    pub form: SnapshotForm,
+    /// The snapshot to begin with; `None` for the current snapshot of its kind.
     pub snapshot: Option<SnapshotId>,
-    /// A current snapshot that was rendered before is too old to begin with.
+    /// Earliest rendering time of a current snapshot that may be used.
     pub rendered_since: DateTime<Utc>,
-    /// The key's open session is over where its last message is older, for each channel on which it may be held.
+    /// Time for each channel: an open session of the key is over if its last message is older.
     pub silent_since: [(Channel, DateTime<Utc>); Channel::ALL.len()],
-    /// When it is opened.
     pub now: DateTime<Utc>,
-    /// Most sessions of the user that are kept, and most bytes of them.
+    /// Maximum number of the user's stored sessions, and their maximum total size in bytes.
     pub bounds: (i64, i64),
-    /// Whether it has begun with being opened, without a message: a call comes from it already.
+    /// Whether the session counts as begun without a message, because a call already belongs to it.
     pub has_begun: bool,
-    /// Whether there was no room for another one a moment ago.
+    /// Whether the limit was reached a moment ago, so that counting is skipped.
     pub was_full: bool,
 }
 
-/// Goes on with the key's session, or ends it where it has been silent for too long and opens one.
-/// `None`, and nothing is done, where there is no snapshot to begin with, or another request has opened one meanwhile.
-///
-/// # Errors
-/// `Unavailable`.
+/// Continues the key's session. If that session was silent for too long, ends it and opens another one. Returns
+/// `None` without any change if there is no snapshot to begin with, or if a concurrent request has opened a session.
 pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) -> Result<Option<OpenedAs>> {
     let id = new_id();
     let own_key = id.to_string();

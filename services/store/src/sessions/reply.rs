@@ -1,56 +1,51 @@
-//! Logging what the agent said in a session that is open, within the bounds of its log.
+//! Logs replies of the agent in an open session, within the limits of its log.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, Error, Result, SessionId, ToolCall, new_id};
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::WriteTx;
 use crate::vault::{row, statement};
 
-/// What became of a reply.
+/// Result of logging a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoggedReply {
-    /// It belongs to this turn, of whose replies it is the last.
+    /// The reply belongs to this turn. `replies` is the number of replies of the turn, including this one.
     InTurn { turn: i32, replies: i32 },
-    /// The turn has as many as can be.
+    /// The turn has the maximum number of replies.
     TooMany,
-    /// The conversation's log takes no more bytes.
+    /// The log has its maximum size.
     LogFull,
 }
 
-/// A reply of the agent, and what its session's log has room for.
+/// A reply of the agent, and the limits of its session's log.
 #[derive(Debug, Clone, Copy)]
 pub struct NewReply<'a> {
     pub session: SessionId,
-    /// What the agent says.
     pub text: &'a str,
-    /// How many tools it has called for it.
+    /// Number of tools that the agent called for the reply.
     pub tool_calls: i32,
-    /// These calls with their outcomes, if they were reported.
+    /// The tool calls with their outcomes, if the client reported them.
     pub tools: &'a [ToolCall],
-    /// Rounds that it took, if they were reported.
+    /// Number of rounds of the agent, if the client reported it.
     pub rounds: Option<i32>,
-    /// When silence has ended a session of each channel: one without a message since then is over.
+    /// Time for each channel: a session without a message since then is over.
     pub silent_since: &'a [(Channel, DateTime<Utc>)],
-    /// When it is logged.
     pub now: DateTime<Utc>,
-    /// Most replies to a message.
+    /// Maximum number of replies to a message.
     pub most_replies: i32,
-    /// Most bytes of a session's log.
+    /// Maximum size of a session's log in bytes.
     pub most_bytes: i64,
-    /// Bytes of the log that the reply takes.
-    pub bytes: i64,
 }
 
 row! { struct ReplyRow { too_many: bool, log_full: bool, turn: Option<i32>, replies: Option<i32> } }
 
-// A reply spends its budget with as many rounds as that allows, or with more tool calls over MCP. `greatest` ignores rounds that were
-// not reported.
+// A reply exhausts the budget if it took the allowed number of rounds, or if the turn made more tool calls over MCP.
+// `greatest` ignores null, which stands for unreported rounds.
 statement! {
     write AddReply {
         session: Uuid, now: DateTime<Utc>, message_id: Uuid, text: String, tool_calls: i32, channels: Vec<&'static str>,
-        silent_since: Vec<DateTime<Utc>>, most_replies: i32, most_bytes: i64, bytes: i64, rounds: Option<i32>, tools: Value,
+        silent_since: Vec<DateTime<Utc>>, most_replies: i32, most_bytes: i64, bytes: i64, rounds: Option<i32>, tools: String,
     } -> ReplyRow,
     "-- sessions.add_reply
     with open as (
@@ -70,19 +65,19 @@ statement! {
     ), logged as (
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, rounds, tools,
             budget_spent, at)
-        select $1, $2, $3, $5, number, 'agent', $6::text, $7, $13, $14, budget_spent, $4 from talked
+        select $1, $2, $3, $5, number, 'agent', $6::text, $7, $13, $14::text::jsonb, budget_spent, $4 from talked
         returning turn
     )
     select o.too_many as too_many, o.log_full as log_full, l.turn as turn, t.replies as replies
     from open o left join logged l on true left join talked t on true"
 }
 
-/// Logs what the agent said; `None` where no such session is open, or silence has ended it. Two at the same moment may pass a limit by one.
-///
-/// # Errors
-/// `Unavailable`.
+/// Logs a reply. Returns `None` if the session is not open or silence has ended it. Two concurrent replies may exceed
+/// a limit by one.
 pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<LoggedReply>> {
     let (channels, silent_since) = new.silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
+    let tools = serde_json::to_string(new.tools).map_err(Error::internal)?;
+    let bytes = new.text.len() + if new.tools.is_empty() { 0 } else { tools.len() };
     let reply = AddReply {
         session: new.session.0,
         now: new.now,
@@ -93,15 +88,15 @@ pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<Lo
         silent_since,
         most_replies: new.most_replies,
         most_bytes: new.most_bytes,
-        bytes: new.bytes,
+        bytes: i64::try_from(bytes).map_err(Error::internal)?,
         rounds: new.rounds,
-        tools: serde_json::to_value(new.tools).map_err(Error::internal)?,
+        tools,
     };
     Ok(tx.write(reply).await?.into_iter().next().and_then(|row| match (row.turn, row.too_many, row.log_full) {
         (Some(turn), ..) => Some(LoggedReply::InTurn { turn, replies: row.replies.unwrap_or_default() }),
         (None, true, _) => Some(LoggedReply::TooMany),
         (None, _, true) => Some(LoggedReply::LogFull),
-        // Ended while this waited for its row.
+        // The session ended while this statement waited for its row.
         (None, ..) => None,
     }))
 }

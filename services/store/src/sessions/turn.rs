@@ -1,4 +1,4 @@
-//! A turn: one statement to read what it starts from, one to write what came of it.
+//! A turn: one statement reads its initial state, one writes its result.
 
 mod state;
 
@@ -6,25 +6,29 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SessionId, SkillId, SnapshotId, new_id};
 use uuid::Uuid;
 
-pub use state::{KeptTurn, LastMessages, TurnState};
+pub use state::{LastMessages, StoredTurn, TurnState};
 
-use self::state::StateRow;
+use self::state::TurnStateRow;
+use super::exchange::{MESSAGE_CHARS, REPLY_CHARS};
 use crate::skills::Revisions;
+use crate::skills::starters;
 use crate::vault::value::uuids;
 use crate::vault::{read, row, statement, write};
-use crate::{Database, Principal, starters};
+use crate::{Database, Principal};
 
-row! { struct RequestRow { request_digest: Vec<u8> } }
+row! { struct TurnRequestRow { request_digest: Vec<u8> } }
 
 row! { struct NumberRow { number: i32 } }
 
-// The last message and the last reply are read only for a message that refers back ($5). Messages are looked through from the
-// last one on, of which a turn has few.
+// The last message and reply are only read on request ($5). Messages are searched backwards from the last one, and a
+// turn has few of them.
 //
-// Each session has a snapshot. The join is an outer one so that Postgres never begins with the snapshots, and asks for the
-// sessions of each: a plan that is made while the tables are empty might, and is kept.
+// Each session has a snapshot. The join is still an outer one, to prevent a plan that starts with the snapshots and
+// searches the sessions of each. Postgres may choose and cache such a plan while the tables are empty.
 statement! {
-    read FindState<'a> { session: Uuid, turn_key: Option<&'a str>, refers_back: bool } -> (StateRow, Option<(RequestRow, KeptTurn)>),
+    read FindState<'a> {
+        session: Uuid, turn_key: Option<&'a str>, with_exchange: bool, message_chars: i32, reply_chars: i32,
+    } -> (TurnStateRow, Option<(TurnRequestRow, StoredTurn)>),
     "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
            t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}' as is_tainted, s.tools,
@@ -36,11 +40,11 @@ statement! {
            coalesce(c.marked_at > t.created_at, false) as is_marked_since, t.answer_digest, s.log_bytes,
            s.turn_replies as replies,
            case when $5 and s.turn_replies > 0 then
-               (select left(m.content, 1000) from messages m
+               (select left(m.content, $6) from messages m
                 where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.turn = s.turns and m.speaker = 'user'
                 order by m.message_id desc limit 1) end as last_message,
            case when $5 and s.turn_replies > 0 then
-               (select right(m.content, 4000) from messages m
+               (select right(m.content, $7) from messages m
                 where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.turn = s.turns and m.speaker = 'agent'
                 order by m.message_id desc limit 1) end as last_reply
     from sessions s
@@ -51,7 +55,7 @@ statement! {
 }
 
 statement! {
-    read FindTurn { session: Uuid, turn: i32 } -> KeptTurn,
+    read FindTurn { session: Uuid, turn: i32 } -> StoredTurn,
     "-- sessions.find_turn
     select t.answer, t.answer_digest, coalesce(c.marked_at > t.created_at, false) as is_marked_since
     from turns t
@@ -59,10 +63,14 @@ statement! {
     where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4"
 }
 
-// The session's row decides which of two turns goes first: the other finds its number taken and writes nothing. A turn that
-// goes by what its process kept of the session names the snapshot ($18), and is written only where all that it goes by is so:
-// what `read_turn` would have told it. Its terms do not change once it has a message, and what was shown only with its turns.
-// What the turn before offered by name, and no session of the user used since, was ignored. A lent starter has no counts yet.
+// The session's row orders concurrent turns: the second turn finds its number used, and writes no rows.
+//
+// A turn that starts from cached state passes the snapshot ($18). It is written only if all its assumptions hold, so
+// that `read_turn` would have returned the same state. The session's settings do not change after its first message,
+// and the shown skills change only with its turns.
+//
+// A skill that the previous turn offered by name counts as ignored if no session of the user has used it since.
+// Skills that were reported as not applicable do not count. A starter without a row has no counts yet.
 statement! {
     write WriteTurn<'a> {
         session: Uuid, turns: i32, now: DateTime<Utc>, listed: Vec<Uuid>, injected: Vec<Uuid>,
@@ -129,7 +137,10 @@ statement! {
             select n.skill_id, null::timestamptz as offered_at from unnest($25::uuid[]) n (skill_id)
             union all
             select l.skill_id, b.offered_at from before b cross join unnest(b.offered) l (skill_id)
-            where l.skill_id <> all ($15)) o
+            where l.skill_id <> all ($15)
+              and not exists (select from failed_lessons r
+                              where r.tenant_id = $1 and r.user_id = $2 and r.session_id = $3 and r.turn = $4
+                                and r.skill_id = l.skill_id and r.inapplicable)) o
         join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = o.skill_id
             and (o.offered_at is null or u.last_used_at is null or u.last_used_at < o.offered_at)
         group by o.skill_id
@@ -140,23 +151,22 @@ statement! {
     select number from turned"
 }
 
-/// A turn whose state is to be read.
+/// A turn and the state to read for it.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnToRead<'a> {
     pub session: SessionId,
-    /// Names the turn, so that it happens once.
+    /// Idempotency key of the turn, if the request has one.
     pub turn_key: Option<&'a str>,
-    /// Whether its message refers to the exchange before it, so that this is read too.
-    pub refers_back: bool,
+    /// Whether to read the previous exchange too.
+    pub with_exchange: bool,
 }
 
-/// Reads what a turn starts from; `None` for a session that is not the caller's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads the initial state of a turn; `None` if the session is not the caller's.
 pub async fn read_turn(db: &Database, principal: &Principal, turn: TurnToRead<'_>) -> Result<Option<TurnState>> {
-    let TurnToRead { session, turn_key, refers_back } = turn;
-    let rows = read(db, principal, FindState { session: session.0, turn_key, refers_back }).await?;
+    let TurnToRead { session, turn_key, with_exchange } = turn;
+    let (message_chars, reply_chars) = (MESSAGE_CHARS, REPLY_CHARS);
+    let find = FindState { session: session.0, turn_key, with_exchange, message_chars, reply_chars };
+    let rows = read(db, principal, find).await?;
     Ok(rows.into_iter().next().map(|(row, repeated)| TurnState {
         channel: row.channel.0,
         max_turns: row.max_turns,
@@ -181,47 +191,45 @@ pub async fn read_turn(db: &Database, principal: &Principal, turn: TurnToRead<'_
     }))
 }
 
-/// The answer of a turn; `None` where there was no such turn.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the answer of a turn; `None` if the turn does not exist.
 pub async fn find_turn(
     db: &Database,
     principal: &Principal,
     session: SessionId,
     turn: i32,
-) -> Result<Option<KeptTurn>> {
+) -> Result<Option<StoredTurn>> {
     Ok(read(db, principal, FindTurn { session: session.0, turn }).await?.into_iter().next())
 }
 
-/// What a turn goes by that was not read for it: a state without taint, and without starters that are lent.
+/// State that a turn assumes from a cache. Only for sessions without taint, if all starters of the user have rows
+/// (see `skills/starters.rs`).
 #[derive(Debug, Clone, Copy)]
 pub struct Assumed {
-    /// The session's snapshot.
+    /// Snapshot of the session.
     pub snapshot: SnapshotId,
-    /// The revision of the user's skills.
+    /// Revision of the user's skills.
     pub revision: i64,
-    /// That of what they learned, where it counts.
+    /// Revision of the examples, if the turn depends on them.
     pub examples_revision: Option<i64>,
     /// Whether any of the user's skills are related.
     pub has_relations: bool,
-    /// Bytes that the session's log may have for the message to have room in it.
+    /// Maximum size of the session's log, in bytes, at which the message still fits.
     pub most_log_bytes: i64,
-    /// Since when it must have had a message for it not to be over.
+    /// Time for the session: it is over if its last message is older.
     pub silent_since: DateTime<Utc>,
-    /// How many replies the agent has logged since the last message; `None` if the turn does not depend on them.
+    /// Number of replies logged since the last message; `None` if the turn does not depend on them.
     pub replies: Option<i32>,
 }
 
-/// Names the turn by the state that it started from.
+/// The state that a turn is based on.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
     pub session: SessionId,
-    /// Turns that the session had when its state was read.
+    /// Number of the session's turns when its state was read.
     pub turns: i32,
-    /// Whether the user had starters that were lent.
+    /// Whether the user had starters without rows, see `skills/starters.rs`.
     pub lent: bool,
-    /// What the turn goes by, where its state was not read.
+    /// State that the turn assumed from a cache; `None` if the state was read.
     pub assumed: Option<Assumed>,
 }
 
@@ -229,39 +237,34 @@ pub struct ReadTurn {
 #[derive(Debug, Clone)]
 pub struct WrittenTurn<'a> {
     pub message: &'a str,
-    /// Tools that the agent called since the turn before.
+    /// Number of tools called by the agent since the previous turn.
     pub tool_calls: i32,
-    /// The budget of this turn, if it overrides that of the session.
+    /// Budget of this turn, if it overrides the session's.
     pub max_turns: Option<i32>,
-    /// Names the turn, so that it happens once.
+    /// Idempotency key of the turn, if the request has one.
     pub turn_key: Option<&'a str>,
-    /// Digest of the request.
     pub request_digest: &'a [u8],
-    /// The answer as it is stored, see [`KeptTurn`].
+    /// The stored answer, see [`StoredTurn`].
     pub answer: &'a str,
-    /// SHA-256 of the bytes that go out, see [`KeptTurn`].
+    /// SHA-256 of the bytes sent to the client; `None` if `answer` has all of them, see [`StoredTurn`].
     pub answer_digest: Option<&'a [u8]>,
     /// Skills shown by name so far.
     pub listed: &'a [SkillId],
-    /// Skills shown whole so far.
+    /// Skills shown in full so far.
     pub injected: &'a [SkillId],
-    /// Skills whose bodies this turn injects, which counts as use, with their versions.
+    /// Skills included in full by this turn, with their versions. Including a skill counts as a use.
     pub used: &'a [(SkillId, i32)],
-    /// Skills that this turn names for the agent to load, or brings whole.
+    /// Skills that this turn offers by name or includes in full.
     pub offered: &'a [SkillId],
-    /// Skills that the message forbids or asks about: it never becomes an example of them.
+    /// Skills that the message forbids or asks about. The message never becomes an example of these skills.
     pub untaught: &'a [SkillId],
-    /// Sources that are not to be trusted and were read since the turn before.
+    /// Untrusted sources read since the previous turn.
     pub tainted_by: &'a [String],
-    /// When the turn is written.
     pub now: DateTime<Utc>,
 }
 
-/// Writes a turn. `false` where the session has moved on since it was read, or something that the turn assumes is not so:
-/// nothing is written then.
-///
-/// # Errors
-/// `Unavailable`.
+/// Writes a turn. Returns `false`, without any change, if the session has changed since its state was read or if an
+/// assumption does not hold.
 pub async fn write_turn(
     db: &Database,
     principal: &Principal,

@@ -1,30 +1,28 @@
-//! Deleting: the skill leaves everything an agent can reach, in one transaction; its versions wait in an archive that
-//! only an admin opens, or are destroyed where the tenant keeps none.
+//! Deletes skills. One transaction hides a skill from agents and moves its versions to an archive that only admins
+//! can read. If the tenant keeps no archive, the versions are destroyed.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ArchiveId, ArchivedSkill, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
 use super::SkillState;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::value::uuids;
 use crate::vault::{row, statement};
 use crate::{TenantTx, Window, WriteTx, graph};
 
-/// A delete of a skill, which puts it into the archive.
+/// A request to delete a skill.
 pub struct Archived<'a> {
-    /// Its entry in the archive.
     pub id: ArchiveId,
     pub skill: &'a SkillState,
-    /// The skill that takes its place.
+    /// Skill that replaces the deleted skill; `None` if no skill replaces it.
     pub successor: Option<(SkillId, &'a str)>,
-    /// Every session that the request names.
+    /// All sessions named by the request, by id or key.
     pub named: &'a [&'a str],
-    /// Whether a delete that a tainted session asks for must be reviewed.
+    /// Whether a delete requested by a tainted session must be reviewed.
     pub is_reviewed: bool,
-    /// When it is deleted.
     pub now: DateTime<Utc>,
-    /// Until when it can be restored. After that [`crate::history::clear_deleted`] removes it.
+    /// Time until which the skill can be restored. After that [`crate::skills::history::clear_deleted`] destroys it.
     pub purge_at: DateTime<Utc>,
 }
 
@@ -74,11 +72,11 @@ statement! {
     where app.admit(t.tainted_in <> '{}', $15)"
 }
 
-/// Puts a locked skill away. Its versions stay where they are, where nobody finds them: a skill of many is deleted as fast
-/// as one of few. It happens together with COMMIT; the bytes of all that is kept of the user's skills then, at most.
+/// Archives a locked skill together with COMMIT. Returns an upper bound of the user's stored bytes after the
+/// deletion. The versions are only hidden and stay in their table, so the duration does not depend on their number.
 ///
 /// # Errors
-/// `Internal` where the skill was not locked.
+/// `Internal` if the skill was not locked.
 pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
     let (skill, actor, counts) = (archived.skill, tx.actor(), tx.counts()?);
     let most_stored_bytes = counts.stored_bytes + most_archived(skill);
@@ -101,8 +99,8 @@ pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
     Ok(most_stored_bytes)
 }
 
-/// The most by which the entry of a skill in the archive adds to what is kept of the user: its row as JSON. All texts of
-/// the row are in the SKILL.md too, but for the made summary, some of them twice.
+/// Returns an upper bound of the bytes that the archive entry adds: the skill's row as JSON. All texts of the row
+/// except the generated summary are also in the SKILL.md, and some are twice in the row.
 fn most_archived(skill: &SkillState) -> i64 {
     let list: usize = skill.resources.iter().map(|r| r.path.len() + r.media_type.len() + 256).sum();
     let bytes = 16_384 + 4 * skill.document.len() + 2 * list;
@@ -118,19 +116,13 @@ statement! {
     where tenant_id = $1 and user_id = $2 and skill_id = any ($3)"
 }
 
-/// Other names that these skills answer to, together.
-///
-/// # Errors
-/// `Unavailable`.
+/// Counts the redirects to these skills.
 pub async fn count_names(tx: &mut WriteTx, skills: &[SkillId]) -> Result<i64> {
     let found = tx.read(CountNames { skills: uuids(skills.iter().copied()) }).await?;
     Ok(found.iter().map(|row| row.names).sum())
 }
 
-/// The tenant's archive, newest first; with `external_id`, what is that user's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the tenant's archive, newest first, optionally only of one user.
 pub async fn list_archive(
     tx: &mut TenantTx,
     external_id: Option<&str>,
@@ -161,10 +153,8 @@ pub async fn list_archive(
     .map_err(refuse)
 }
 
-/// Whose entry this is; `None` also for one that is past its time, of which some versions may be gone.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the user of an archive entry. Returns `None` if the retention of the entry is over, because some versions
+/// may already be deleted.
 pub async fn find_archive_owner(tx: &mut TenantTx, archive: ArchiveId, now: DateTime<Utc>) -> Result<Option<UserId>> {
     let tenant = tx.tenant();
     let row = sqlx::query_scalar!(

@@ -1,25 +1,26 @@
-//! Everything of a user's skills that recall works on, and what a turn needs of the few that it found.
+//! Search data of all skills of a user, and the bodies of found skills.
 
 mod stamps;
 mod text;
 
-use knowhow_domain::{Result, SkillId};
+use knowhow_domain::{Error, Result, SkillId};
+use pgvector::HalfVector;
 use uuid::Uuid;
 
-pub use stamps::{Revisions, Stamp, Stamps};
-pub use text::{Body, CatalogueRow, Wanted};
+pub use stamps::{Revisions, SkillStamp, Stamps};
+pub use text::{Body, CatalogueRequest, CatalogueRow};
 
-use self::stamps::RevisionRow;
-use self::text::TextRow;
+use self::stamps::CatalogueRevisionRow;
+use self::text::CatalogueTextRow;
 use crate::vault::value::{Utf8, uuids};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 row! { struct CloseRow { lacks: bool, name: Option<String>, cosine: Option<f32> } }
 
-row! { struct CosineRow { skill_id: Uuid, cosine: f32 } }
+row! { struct CosineRow { place: i64, skill_id: Uuid, cosine: f32 } }
 
-row! { struct DocumentRow { digest: String, content: Utf8 } }
+row! { struct CatalogueDocumentRow { digest: String, content: Utf8 } }
 
 statement! {
     read FindRevisions {} -> Revisions,
@@ -27,10 +28,11 @@ statement! {
     select c.revision, c.examples_revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2"
 }
 
-// The revision is read in the same statement, so it is that of the rows. Each update of a row gives it a new xmin, the
-// number of the transaction; a lent starter has no row, and is as its text is. The vector of a starter's text never changes.
+// The revision is read in the same statement as the rows, so it matches them. Each update of a row gives the row a
+// new `xmin`, the number of the transaction. A shared starter has no row, so the id of its text identifies its state.
+// The vector of a starter's text never changes.
 statement! {
-    read ListStamps<'a> { model: Option<&'a str> } -> (RevisionRow, Option<Stamp>),
+    read ListStamps<'a> { model: Option<&'a str> } -> (CatalogueRevisionRow, Option<SkillStamp>),
     "-- skills.list_stamps
     select c.revision, s.skill_id, s.stamp, coalesce(e.xmin::text::bigint, -v.starter_id) as vector, s.bytes,
            s.starter_id is not null as is_starter
@@ -52,12 +54,13 @@ statement! {
     where c.tenant_id = $1 and c.user_id = $2"
 }
 
-// Bodies and vectors are read for those alone whose are wanted.
+// Bodies and vectors are read only for the skills with that flag.
 statement! {
-    read ListTexts<'a> { ids: Vec<Uuid>, bodies: Vec<bool>, vectors: Vec<bool>, model: Option<&'a str> } -> TextRow,
+    read ListTexts<'a> { ids: Vec<Uuid>, bodies: Vec<bool>, vectors: Vec<bool>, model: Option<&'a str> } -> CatalogueTextRow,
     "-- skills.list_texts
     select s.skill_id, s.name, coalesce(s.summary, s.made_summary) as summary,
            coalesce(s.made_description, s.description) as description, s.triggers || s.made_triggers as triggers, s.see_also,
+           s.attributes ->> 'alias' as alias,
            coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation', 'false')
                = 'true' as reserved,
            case when w.body then coalesce(
@@ -85,21 +88,23 @@ statement! {
 }
 
 statement! {
-    read ListCosines<'a> { model: &'a str, embedding: &'a [f32] } -> CosineRow,
+    read ListCosines<'a> { model: &'a str, embeddings: Vec<HalfVector> } -> CosineRow,
     "-- skills.list_cosines
-    select e.skill_id, (1 - (e.embedding <=> q.embedding))::real as cosine
-    from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
-    where e.tenant_id = $1 and e.user_id = $2 and e.model = $3
-      and vector_dims(e.embedding::vector) = cardinality($4::real[])
+    with asked as (
+        select q.place, q.embedding, vector_dims(q.embedding::vector) as dims
+        from unnest($4::halfvec[]) with ordinality q (embedding, place)
+    )
+    select q.place, e.skill_id, (1 - (e.embedding <=> q.embedding))::real as cosine
+    from asked q, skill_embeddings e
+    where e.tenant_id = $1 and e.user_id = $2 and e.model = $3 and vector_dims(e.embedding::vector) = q.dims
     union all
-    select s.skill_id, (1 - (v.embedding <=> q.embedding))::real
-    from (select $4::real[]::vector::halfvec as embedding) q, skill_states s
+    select q.place, s.skill_id, (1 - (v.embedding <=> q.embedding))::real
+    from asked q, skill_states s
     join starter_vectors v on v.starter_id = s.starter_id
-    where s.tenant_id = $1 and s.user_id = $2 and v.model = $3
-      and vector_dims(v.embedding::vector) = cardinality($4::real[])"
+    where s.tenant_id = $1 and s.user_id = $2 and v.model = $3 and vector_dims(v.embedding::vector) = q.dims"
 }
 
-// A skill without a vector by this model is compared by nobody here, so the caller is told that there are some.
+// A skill without a vector of this model cannot be compared, so the statement also reports whether such skills exist.
 statement! {
     read ListClose<'a> { own: Uuid, model: &'a str, embedding: &'a [f32], least: f32, most: i64 } -> CloseRow,
     "-- skills.list_close
@@ -130,35 +135,27 @@ statement! {
         limit $7) c on true"
 }
 
-/// The user's revisions now.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the user's current revisions.
 pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revisions> {
     let found = read(db, principal, FindRevisions {}).await?.pop();
-    // The row is made and goes with the user: one who may only read is not made, and has no skills.
+    // The row is created and deleted with the user. A caller with read access only does not create the user, so that
+    // user has no skills.
     Ok(found.unwrap_or(Revisions { skills: 0, examples: 0 }))
 }
 
-/// The stamps of all skills, those of their vectors by `model`.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the stamps of all skills, including the stamps of their vectors by `model`.
 pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamps> {
     let rows = read(db, principal, ListStamps { model }).await?;
     let revision = rows.first().map_or(0, |(row, _)| row.revision);
-    // A user without skills has one row, of nothing but the revision.
+    // A user without skills has one row with only the revision.
     Ok(Stamps { revision, skills: rows.into_iter().filter_map(|(_, stamp)| stamp).collect() })
 }
 
-/// Reads some skills for recall, in no order. Skills that are gone are left out. Vectors are those by `model`.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads the search data of skills, unordered. Missing skills are skipped. The vectors are by `model`.
 pub async fn list_texts(
     db: &Database,
     principal: &Principal,
-    wanted: &[Wanted],
+    wanted: &[CatalogueRequest],
     model: Option<&str>,
 ) -> Result<Vec<CatalogueRow>> {
     let ids: Vec<Uuid> = uuids(wanted.iter().map(|skill| skill.id));
@@ -168,7 +165,7 @@ pub async fn list_texts(
 }
 
 statement! {
-    read ReadDocuments<'a> { digests: &'a [String] } -> DocumentRow,
+    read ReadDocuments<'a> { digests: &'a [String] } -> CatalogueDocumentRow,
     "-- skills.read_documents
     select encode(r.digest, 'hex') as digest, r.content from skill_resources r
     where r.tenant_id = $1 and r.user_id = $2 and r.digest in (select decode(d, 'hex') from unnest($3::text[]) d)
@@ -177,24 +174,28 @@ statement! {
     where t.document_digest in (select decode(d, 'hex') from unnest($3::text[]) d)"
 }
 
-/// SKILL.md files of any version by their digests (hex), in no order; what is kept no more is left out.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads SKILL.md files of any version by their digests (hex), unordered. Deleted files are skipped.
 pub async fn read_documents(db: &Database, principal: &Principal, digests: &[String]) -> Result<Vec<(String, String)>> {
     let rows = read(db, principal, ReadDocuments { digests }).await?;
     Ok(rows.into_iter().map(|row| (row.digest, row.content.into())).collect())
 }
 
-/// The bodies of skills, in no order; what is gone is left out.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads the bodies of skills, unordered. Missing skills are skipped.
 pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[SkillId]) -> Result<Vec<Body>> {
     read(db, principal, ReadBodies { skills: uuids(skills.iter().copied()) }).await
 }
 
-/// The cosine of a vector to each skill that has one by `model`: exact, for catalogues too large to keep in memory.
+/// The cosine similarity of a vector and a skill.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cosine {
+    /// Index of the vector in the parameter `embeddings` of `list_cosines`.
+    pub vector: usize,
+    pub skill: SkillId,
+    pub cosine: f32,
+}
+
+/// Returns the exact cosine similarities of vectors to each skill that has a vector by `model`. Used for catalogues
+/// that are too large for memory.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -202,30 +203,32 @@ pub async fn list_cosines(
     db: &Database,
     principal: &Principal,
     model: &str,
-    embedding: &[f32],
-) -> Result<Vec<(SkillId, f32)>> {
-    let rows = read(db, principal, ListCosines { model, embedding }).await?;
-    Ok(rows.into_iter().map(|row| (SkillId(row.skill_id), row.cosine)).collect())
+    embeddings: &[&[f32]],
+) -> Result<Vec<Cosine>> {
+    let embeddings = embeddings.iter().map(|embedding| HalfVector::from_f32_slice(embedding)).collect();
+    let rows = read(db, principal, ListCosines { model, embeddings }).await?;
+    let cosine = |row: CosineRow| {
+        let vector = usize::try_from(row.place - 1).map_err(Error::internal)?;
+        Ok(Cosine { vector, skill: SkillId(row.skill_id), cosine: row.cosine })
+    };
+    rows.into_iter().map(cosine).collect()
 }
 
-/// A vector that other skills are compared with.
+/// A vector to compare other skills with.
 #[derive(Debug, Clone, Copy)]
 pub struct CloseTo<'a> {
-    /// The skill whose vector it is.
+    /// Skill that the vector belongs to. It is not compared.
     pub own: SkillId,
     pub model: &'a str,
     pub embedding: &'a [f32],
-    /// The least cosine of what is close.
+    /// Minimum cosine similarity of a close skill.
     pub least: f32,
-    /// Most skills to name.
+    /// Maximum number of skills to return.
     pub most: i64,
 }
 
-/// The other skills whose vectors are close, closest first, with their cosines; `None` where some have no vector by this model, or
-/// one of other dimensions, and so cannot be compared by it.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists skills with close vectors, closest first, with their cosine similarities. Returns `None` if some skills
+/// cannot be compared, because they have no vector of this model and dimension.
 pub async fn list_close(
     db: &Database,
     principal: &Principal,

@@ -1,113 +1,116 @@
-//! A change of a skill, as [`Planned::write`](super::Planned::write) applies it.
+//! A change of a skill, as applied by [`PlannedChange::write`](super::PlannedChange::write).
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
 use serde_json::Value;
 
 use super::SkillState;
-use super::write::WrittenRow;
-use crate::vault::queued::Answer;
+use crate::vault::batch::PendingRows;
+use crate::vault::row;
+
+row! {
+    struct WrittenRow {
+        tainted: bool, times_used: i64, last_used_at: Option<DateTime<Utc>>, revision: i64, stamp: i64,
+    }
+}
 
 /// A validated new state of one skill.
-pub struct Change<'a> {
+pub struct NewSkillState<'a> {
     pub name: &'a SkillName,
-    /// The SKILL.md to be.
     pub document: &'a SkillDocument,
-    /// Its frontmatter as JSON, where hosts can be served it as it is.
+    /// Frontmatter as JSON; `None` if MCP hosts receive a corrected SKILL.md instead of the stored text.
     pub frontmatter: Option<Value>,
-    /// The identity of the state to be: SKILL.md and resources together.
+    /// Digest of the new state: SKILL.md and resources together.
     pub digest: [u8; 32],
-    /// All resources to be.
+    /// All resources of the new state.
     pub resources: &'a [ResourceEntry],
-    /// Bytes of those resources that may not be stored yet.
+    /// Contents of those resources that may not be stored yet.
     pub new_files: &'a [Vec<u8>],
-    /// The state this was made from, as it was locked; `None` for a new skill.
+    /// The locked state that the change is based on; `None` for a new skill.
     pub base: Option<&'a SkillState>,
-    /// Who first wrote it, where it is new.
+    /// Origin to record if the skill is new.
     pub source: Source,
-    /// The kind of change, for the history.
+    /// Kind of change, for the history.
     pub kind: ChangeKind,
-    /// The session it comes from.
     pub session: Option<&'a str>,
-    /// The origins of its text, for the taint.
+    /// Origins of the text, for the taint.
     pub lineage: Lineage<'a>,
-    /// The jobs that it calls for, and what it makes out of date.
+    /// Follow-up jobs, and derived data to invalidate.
     pub follow_up: FollowUp<'a>,
-    /// Who made it, where it is not the caller.
+    /// Author of the change, if it is not the caller.
     pub author: Option<&'a str>,
-    /// Whether a tainted text must be reviewed before it is anybody's skill. The write fails with
-    /// [`MustBeReviewed`](knowhow_domain::Error::MustBeReviewed) then.
+    /// Whether a tainted text must be reviewed before it becomes visible. If so, the write fails with
+    /// [`MustBeReviewed`](knowhow_domain::Error::MustBeReviewed).
     pub is_reviewed: bool,
-    /// Recognises a repeated patch.
+    /// Digest of the request, which identifies a repeated patch.
     pub request_digest: Option<[u8; 32]>,
-    /// When the change is made.
     pub now: DateTime<Utc>,
 }
 
-/// Where a text comes from, so that it stays as tainted as that.
+/// Origins of a text. The text inherits their taint.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lineage<'a> {
-    /// Every session that the request names, by id or key: the taint of each marks the text.
+    /// All sessions named by the request, by id or key. The text inherits the taint of each.
     pub named: &'a [&'a str],
-    /// Whether the text is made by changing the one before it, and so has its taint. Else it has that only where longer lines
-    /// of tainted texts are in it.
+    /// Whether the text is derived from the previous one, so that it inherits that taint. Otherwise the text is only
+    /// tainted if it contains longer lines of tainted texts.
     pub derived: bool,
-    /// What an archive says that the text was tainted by, where it comes from one that does.
+    /// Taint recorded in the import archive, if the text was imported.
     pub brought: Option<&'a [String]>,
 }
 
-/// The jobs that a change calls for, and the derived texts and vectors that it makes out of date.
+/// Follow-up jobs of a change, and the derived texts and vectors that it invalidates.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FollowUp<'a> {
-    /// Tasks of jobs about the skill, which are enqueued with the change.
+    /// Tasks of the jobs about the skill, enqueued with the change.
     pub tasks: &'a [&'a str],
-    /// Whether nobody waits for those jobs: they run after jobs that persons cause, and in turn with other tenants'
-    /// bulk.
+    /// Whether the jobs have bulk priority. Bulk jobs run after jobs caused by people and take turns with other
+    /// tenants' bulk jobs.
     pub is_bulk: bool,
-    /// Whether the embedded text changes. If so, the old vectors are removed, so that a process with the model makes
+    /// Whether the embedded text changes. If so, the old vectors are deleted, so that a process with the model creates
     /// new ones.
     pub outdates_vectors: bool,
-    /// The model whose vector stays nevertheless, as one of the jobs replaces it.
+    /// Model of the only vector that is not deleted, because one of the jobs replaces it. `None` deletes all vectors.
     pub replaced_by: Option<&'a str>,
-    /// Whether the text says other relations than before, so that a job reads it for them.
+    /// Whether relations in the text changed, so that a job must extract them.
     pub relates: bool,
-    /// Whether the index line that a model wrote says something untrue.
+    /// Whether the generated index line is outdated.
     pub outdates_summary: bool,
 }
 
-/// A change that is on its way.
-pub struct Written {
+/// A change that was queued in a transaction.
+pub struct QueuedChange {
     pub id: SkillId,
     pub version: i32,
-    /// Skills the user will have.
+    /// Number of the user's skills after the change.
     pub skill_count: i32,
-    /// Bytes of the user's skills.
+    /// Total size of the user's skills in bytes after the change.
     pub byte_count: i64,
-    /// Bytes of all that is kept of the user's skills, with history and archive: at most so many.
+    /// Upper bound of the bytes stored for the user, with history and archive, after the change.
     pub most_stored_bytes: i64,
-    pub(super) answer: Answer<WrittenRow>,
+    pub(super) answer: PendingRows<WrittenRow>,
 }
 
-/// What the statement of a change found out.
+/// Result of a change's statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenOutcome {
     /// Whether the version is tainted.
     pub tainted: bool,
-    /// The skill's uses.
+    /// Number of uses of the skill.
     pub times_used: i64,
-    /// The last of them.
+    /// Time of the last use; `None` if the skill was never used.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// The revision of the user's catalogue that it has made.
+    /// Revision of the user's catalogue after the change.
     pub revision: i64,
-    /// The stamp of the skill's text by now, see [`Stamp`](super::Stamp).
+    /// New stamp of the skill's text, see [`SkillStamp`](super::SkillStamp).
     pub stamp: i64,
 }
 
-impl Written {
-    /// What the statement found out, once it was sent.
+impl QueuedChange {
+    /// Returns the result after the statement was sent.
     ///
     /// # Errors
-    /// `Internal` before that.
+    /// `Internal` if it was not sent yet.
     pub fn outcome(self) -> Result<WrittenOutcome> {
         let row = self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))?;
         let WrittenRow { tainted, times_used, last_used_at, revision, stamp } = row;

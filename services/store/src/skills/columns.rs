@@ -1,18 +1,17 @@
-//! What each change of a skill's text brings along: the columns that a new skill and a new version have in common, and what
-//! follows from them (`app.follow_text`).
+//! Columns shared by a new skill and a new version, and the follow-up of both (`app.follow_text`).
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::{Error, Fields, Result, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::write::Planned;
+use super::planned_change::PlannedChange;
 use crate::vault::parameters;
 use crate::vault::value::StoredAttributes;
 
 parameters! {
-    /// `$5` to `$37` of both statements.
+    /// Parameters `$5` to `$37` of the statements that insert and update a skill.
     struct SkillColumns {
         description: String,
         summary: Option<String>,
@@ -51,11 +50,11 @@ parameters! {
 }
 
 impl SkillColumns {
-    /// What a change writes.
+    /// Builds the columns of a change.
     ///
     /// # Errors
-    /// `Internal` for sizes that no limit lets through.
-    pub(super) fn of(planned: &Planned<'_>) -> Result<Self> {
+    /// `Internal` if a size exceeds the type of its column.
+    pub(super) fn of(planned: &PlannedChange<'_>) -> Result<Self> {
         let (change, fields) = (&planned.change, planned.change.document.fields());
         let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
         let (digests, files) = planned.files.iter().cloned().unzip();
@@ -67,7 +66,7 @@ impl SkillColumns {
             triggers: fields.triggers.clone(),
             see_also: fields.see_also.clone(),
             role: fields.role.map(|role| role.as_str()),
-            attributes: attributes(fields),
+            attributes: attributes(fields, change.name.as_str()),
             digest: change.digest.to_vec(),
             document_digest: change.document.digest().to_vec(),
             document_bytes: size(change.document.raw().len())?,
@@ -97,9 +96,13 @@ impl SkillColumns {
     }
 }
 
-/// What a frontmatter says that has no column of its own, as it is stored.
-pub(crate) fn attributes(fields: &Fields) -> Value {
-    json!(StoredAttributes { shown: fields.attributes.clone(), disable_model_invocation: fields.reserved })
+/// Returns the frontmatter fields that have no columns of their own, as the JSON that is stored.
+pub(crate) fn attributes(fields: &Fields, skill: &str) -> Value {
+    json!(StoredAttributes {
+        shown: fields.attributes.clone(),
+        disable_model_invocation: fields.reserved,
+        alias: fields.alias(skill),
+    })
 }
 
 pub(super) fn size(bytes: usize) -> Result<i32> {

@@ -1,26 +1,26 @@
-//! Digests of skills held against the stored ones, in one round trip.
+//! Compares digests of skills with the stored ones in one round trip.
 
 use knowhow_domain::{Result, Source};
 
-use crate::vault::word::Word;
+use crate::vault::enum_text::Word;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 /// The result of a comparison.
 #[derive(Debug)]
 pub struct Compared {
-    /// For each name in order: `None` where the user has no such skill.
-    pub held: Vec<Option<Held>>,
-    /// How many skills the user has.
+    /// Stored skills in the order of `names`; `None` if the user has no such skill.
+    pub held: Vec<Option<ComparedSkill>>,
+    /// Number of the user's skills.
     pub skill_count: i32,
 }
 
-/// A skill that the user has.
+/// A stored skill.
 #[derive(Debug)]
-pub struct Held {
-    /// Whether its digest is the same.
+pub struct ComparedSkill {
+    /// Whether its digest equals the given one.
     pub is_same: bool,
-    /// Who first wrote it.
+    /// Origin of the skill.
     pub source: Source,
 }
 
@@ -41,13 +41,11 @@ statement! {
     order by given.place"
 }
 
-/// Compares the digests of skills, `names` and `digests` in one order, with those that the user has.
-///
-/// # Errors
-/// `Unavailable`.
+/// Compares digests of skills with the stored ones. `names` and `digests` have the same order.
 pub async fn compare(db: &Database, principal: &Principal, names: &[&str], digests: &[Vec<u8>]) -> Result<Compared> {
     let rows = read(db, principal, Compare { names, digests }).await?;
     let skill_count = rows.first().map_or(0, |row| row.skill_count);
-    let held = rows.into_iter().map(|row| Some(Held { is_same: row.is_same?, source: row.source?.0 })).collect();
+    let held =
+        rows.into_iter().map(|row| Some(ComparedSkill { is_same: row.is_same?, source: row.source?.0 })).collect();
     Ok(Compared { held, skill_count })
 }

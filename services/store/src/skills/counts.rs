@@ -1,5 +1,5 @@
-//! The counts of skills, which change without a new revision. One small statement tells whether an answer that is kept in
-//! memory is still current, and brings the counts of now.
+//! Use counts of skills, which change without a new revision. One small statement checks whether a cached answer is
+//! current and reads the current counts.
 
 use std::collections::HashMap;
 
@@ -8,30 +8,30 @@ use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
 use super::{LoadUse, Revisions};
-use crate::examples::Lesson;
 use crate::graph::{Neighbour, write_and_list_relations};
+use crate::learning::examples::Lesson;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
-/// How often a skill was used, and when last.
+/// Number of uses of a skill and time of the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Loads and reported uses.
+    /// Number of loads and of reported uses.
     pub times_used: i64,
-    /// `None` for a skill that was never used.
+    /// Time of the last use; `None` if the skill was never used.
     pub last_used_at: Option<DateTime<Utc>>,
 }
 
-/// The revisions of a user, and the counts of that moment.
+/// The revisions of a user, and the use counts at that moment.
 #[derive(Debug, Clone, Default)]
-pub struct Checked {
-    /// What is kept of another revision is not current.
+pub struct RevisionCounts {
+    /// Current revisions. Cached data of other revisions is outdated.
     pub revisions: Revisions,
     counts: HashMap<SkillId, Count>,
 }
 
-impl Checked {
-    /// The count of a skill; that of one which was never used is the default.
+impl RevisionCounts {
+    /// Returns the count of a skill; the default if it was never used.
     pub fn count(&self, skill: SkillId) -> Count {
         self.counts.get(&skill).copied().unwrap_or_default()
     }
@@ -39,15 +39,15 @@ impl Checked {
 
 row! { Count { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
-// The counts come as arrays: one row is decoded faster than one for each skill.
+// The counts are arrays, because decoding one row is faster than one row per skill.
 row! {
-    struct CountsRow {
+    struct RevisionCountsRow {
         skills: Option<Vec<Uuid>>, times: Option<Vec<i64>>, last_uses: Option<Vec<Option<DateTime<Utc>>>>,
     }
 }
 
 statement! {
-    read CheckCounts {} -> (Revisions, CountsRow),
+    read CheckCounts {} -> (Revisions, RevisionCountsRow),
     "-- counts.check
     select c.revision, c.examples_revision, u.skills, u.times, u.last_uses
     from user_catalogs c
@@ -58,7 +58,7 @@ statement! {
     where c.tenant_id = $1 and c.user_id = $2"
 }
 
-// As skills.load, without the skill: nothing is counted where its row is not the one that was read.
+// Counts a load like `skills.load`, but without reading the skill. Counts only if the row's stamp is unchanged.
 statement! {
     count CountLoad { skill: Uuid, now: DateTime<Utc>, stamp: i64, version: i32 } -> Count,
     "-- counts.count_load
@@ -78,7 +78,8 @@ statement! {
     select times_used, last_used_at from counted"
 }
 
-// In a session it is noted for the graph, and may teach. Even where that finds nothing, it costs as much as the count.
+// A load in a session is recorded for the graph and may add an example to the skill. This doubles the cost of the
+// statement.
 statement! {
     count CountLoadInSession<'a> {
         skill: Uuid, now: DateTime<Utc>, session: &'a str, taught_since: Option<DateTime<Utc>>, stamp: i64,
@@ -116,45 +117,39 @@ statement! {
         where $6::timestamptz is not null offset 0) l on true"
 }
 
-/// The revisions, and the counts of all skills that were ever used.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn check_counts(db: &Database, principal: &Principal) -> Result<Checked> {
+/// Returns the revisions, and the counts of all used skills.
+pub async fn check_counts(db: &Database, principal: &Principal) -> Result<RevisionCounts> {
     let Some((revisions, row)) = read(db, principal, CheckCounts {}).await?.pop() else {
-        return Ok(Checked::default());
+        return Ok(RevisionCounts::default());
     };
-    let CountsRow { skills, times, last_uses } = row;
+    let RevisionCountsRow { skills, times, last_uses } = row;
     let counts = times.unwrap_or_default().into_iter().zip(last_uses.unwrap_or_default());
     let counts = counts.map(|(times_used, last_used_at)| Count { times_used, last_used_at });
-    Ok(Checked { revisions, counts: skills.unwrap_or_default().into_iter().map(SkillId).zip(counts).collect() })
+    Ok(RevisionCounts { revisions, counts: skills.unwrap_or_default().into_iter().map(SkillId).zip(counts).collect() })
 }
 
-/// A skill as it was read.
+/// A skill as cached by the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownState<'a> {
     pub id: SkillId,
     pub name: &'a str,
     pub version: i32,
-    /// See [`Stamp`](super::Stamp).
+    /// Stamp of the text, see [`SkillStamp`](super::SkillStamp).
     pub stamp: i64,
 }
 
-/// What a load of a skill brings that was read before.
+/// Result of loading a cached skill.
 #[derive(Debug)]
 pub struct CountedLoad {
-    /// Its uses, this one included.
+    /// Uses of the skill, including this one.
     pub count: Count,
-    /// What the use teaches, where that was asked for.
+    /// Lesson of the use, if requested.
     pub lesson: Option<Lesson>,
-    /// Its relations, where they were asked for.
+    /// Relations of the skill, if requested.
     pub relations: Vec<Neighbour>,
 }
 
-/// Counts a load of a skill that was read before; `None`, and nothing counted, where it has changed since.
-///
-/// # Errors
-/// `Unavailable`.
+/// Counts a load of a cached skill. Returns `None` without counting if the skill has changed.
 pub async fn count_load(
     db: &Database,
     principal: &Principal,

@@ -1,8 +1,9 @@
-//! Which skills a user has, in which version and with which digest: what a folder is compared with.
+//! Lists a user's skills with versions and digests, for comparison with a folder.
 
-use knowhow_domain::{Result, SkillId};
+use knowhow_domain::{Result, SkillId, Source};
 use uuid::Uuid;
 
+use crate::vault::enum_text::Word;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, Window};
 
@@ -11,16 +12,16 @@ pub struct DigestRow {
     pub id: SkillId,
     pub name: String,
     pub version: i32,
-    /// Of all its files.
+    /// Digest of all files.
     pub digest: Vec<u8>,
-    /// Who first wrote it.
-    pub source: String,
+    /// Origin of the skill.
+    pub source: Source,
     pub tainted: bool,
 }
 
 row! {
     DigestRow {
-        id: Uuid = skill_id, name: String, version: i32, digest: Vec<u8>, source: String, tainted: bool,
+        id: Uuid = skill_id, name: String, version: i32, digest: Vec<u8>, source: Word<Source>, tainted: bool,
     }
 }
 
@@ -34,10 +35,7 @@ statement! {
     limit $5"
 }
 
-/// Lists skills by name, those of one source where one is given.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists skills by name, optionally only of one source.
 pub async fn list_digests(
     db: &Database,
     principal: &Principal,

@@ -1,20 +1,20 @@
-//! What enrichment makes of a skill, and how often it was tried.
+//! Discovery words made by enrichment, and the number of attempts.
 
-use knowhow_domain::enrich::Discovery;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::learning::enrich::Discovery;
 use knowhow_domain::{MadeBy, Result, SkillId};
 use uuid::Uuid;
 
-use crate::vault::word::Word;
+use crate::vault::enum_text::Word;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, WriteTx};
 
-/// How far the enrichment of a skill is.
+/// Enrichment state of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enriching {
-    /// How often it was tried in vain.
+    /// Number of failed attempts.
     pub tries: i32,
-    /// Who made what there is, or found nothing to make.
+    /// Origin of the existing words, or of the decision that no words are needed. `None` before enrichment.
     pub made_by: Option<MadeBy>,
 }
 
@@ -37,7 +37,7 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $4"
 }
 
-// Other words are embedded anew, as after a change of the text.
+// Changed words are embedded again, like a changed text.
 statement! {
     write FollowDiscovery { skill: Uuid, tasks: Vec<String>, kept_model: Option<String> } -> (),
     "-- skills.follow_discovery
@@ -60,34 +60,29 @@ statement! {
     where c.tenant_id = $1 and c.user_id = $2"
 }
 
-/// The text of a skill that is enriched.
+/// The text of a skill that enrichment has processed.
 #[derive(Debug, Clone, Copy)]
 pub struct EnrichedText<'a> {
     pub skill: SkillId,
-    /// SHA-256 of its SKILL.md. Of another one nothing is noted or kept.
+    /// SHA-256 of its SKILL.md. If the skill's text has changed since, the write is skipped.
     pub document: &'a [u8],
 }
 
-/// How far the enrichment of a skill is; `None` where it lacks nothing, is gone, or has the text of all users.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the enrichment state of a skill. Returns `None` if the skill needs no words, does not exist, or has a
+/// shared text.
 pub async fn find_enriching(db: &Database, principal: &Principal, skill: SkillId) -> Result<Option<Enriching>> {
     let found = read(db, principal, FindEnriching { skill: skill.0 }).await?.pop();
     Ok(found.map(|row| Enriching { tries: row.enrich_tries, made_by: row.made_by.map(MadeBy::from) }))
 }
 
-/// Counts one more try for the author's description and triggers, together with COMMIT.
+/// Counts one more attempt for the current description and triggers of the author, together with COMMIT.
 pub fn note_enrich_try(tx: &mut WriteTx, of: EnrichedText<'_>) {
     tx.lock_user();
     tx.send_ahead(NoteEnrichTry { skill: of.skill.0, document: of.document.to_vec() });
 }
 
-/// Keeps words for a skill to be found by, and has its vector made anew. Where the skill has another text by now,
-/// or is gone, nothing is kept. `replaced_by` is the model whose vector stays until the job has replaced it.
-///
-/// # Errors
-/// `Unavailable`.
+/// Stores discovery words for a skill and invalidates its vector. Skipped if the skill's text has changed since or
+/// the skill was deleted. The vector of the model `replaced_by` stays until a job replaces it.
 pub async fn put_discovery(
     mut tx: WriteTx,
     of: EnrichedText<'_>,

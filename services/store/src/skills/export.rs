@@ -1,31 +1,29 @@
-//! What an export reads: first what there is, then the bytes, a few at a time. Bytes are found by their digests and do not
-//! change, so no transaction stays open while a client takes them.
+//! Reads skills for an export: first the list, then the files in small batches. Files are found by digest and never
+//! change, so no transaction stays open while a client reads them.
 
-use knowhow_domain::{ResourceEntry, Result, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{ResourceEntry, Result};
 
 use super::resources;
 use crate::TenantTx;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 
-/// A skill as an export plans it.
+/// A skill to export.
 #[derive(Debug, Clone)]
 pub struct Exported {
     pub name: String,
     /// Digest of the SKILL.md, hex.
     pub document: String,
-    /// Its size in bytes.
+    /// Size of the SKILL.md in bytes.
     pub document_bytes: u64,
-    /// The starter whose text it is, where it is one.
+    /// Id of the starter text, if the skill shares it.
     pub starter: Option<i32>,
     pub resources: Vec<ResourceEntry>,
-    /// What it is tainted by, where it is.
+    /// Untrusted sources, if the skill is tainted.
     pub tainted_by: Option<Vec<String>>,
 }
 
-/// The next skills behind `after`, in the order of names.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the next skills after the name `after`, in the order of names.
 pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Exported>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let rows = sqlx::query!(
@@ -68,11 +66,8 @@ pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Resu
         .collect()
 }
 
-/// The bytes of the user's files by their digests (hex) and of the SKILL.md of starters, in no order; unknown ones are left
-/// out.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads the user's files by their digests (hex), and the SKILL.md files of starters, unordered. Unknown files are
+/// skipped.
 pub async fn read_for_export(
     tx: &mut TenantTx,
     digests: &[String],

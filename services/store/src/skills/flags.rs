@@ -1,18 +1,15 @@
-//! Changes of a skill that make no version: the index line that a model wrote, and the pin.
+//! Changes of a skill without a new version: the generated index line, and the pin.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId, new_id};
 use uuid::Uuid;
 
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::statement;
 use crate::{TenantTx, WriteTx};
 
-/// Keeps the index line that a model wrote of the text with this digest. `false` where the skill has another text by now,
-/// or is gone; nothing is kept then.
-///
-/// # Errors
-/// `Unavailable`.
+/// Stores the generated index line of the text with this digest. Returns `false` if the skill's text has changed
+/// since or the skill was deleted.
 pub async fn put_made_summary(
     tx: &mut TenantTx,
     skill: SkillId,
@@ -57,7 +54,7 @@ statement! {
     select $1, $2, $6, $5, $7, case when $4 then 'skill.pin' else 'skill.unpin' end, name from flagged"
 }
 
-/// Sets the flags that are not part of the text and so make no version, together with COMMIT.
+/// Sets the pin, together with COMMIT. The pin is not part of the text, so no version is created.
 pub fn set_flags(tx: &mut WriteTx, skill: SkillId, pinned: bool, now: DateTime<Utc>) {
     let actor = tx.actor();
     tx.send_ahead(SetFlags { skill: skill.0, pinned, now, audit_id: new_id(), actor });

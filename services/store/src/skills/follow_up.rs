@@ -1,17 +1,18 @@
-//! What a change makes out of date beside the skill. Each statement is sent only where it has something to do, in the round trip
-//! of the change.
+//! Follow-up of a change outside the skill's row. Each statement is sent only if it is needed, in the round trip of
+//! the change.
+
+use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{SkillId, Source};
+use knowhow_domain::{ResourceEntry, SkillId, Source};
 use uuid::Uuid;
 
 use super::SkillState;
-use super::change::Change;
-use super::write::list_new;
+use super::change::NewSkillState;
 use crate::vault::statement;
 use crate::{WriteTx, graph};
 
-// A starter that gets a text of its own, with the same description and triggers, keeps the vectors that all users share.
+// If a starter gets its own text with the same description and triggers, this copies the shared vectors to it.
 statement! {
     write KeepStarterVectors { skill: Uuid, now: DateTime<Utc> } -> (),
     "-- skills.keep_starter_vectors
@@ -35,26 +36,26 @@ statement! {
       and f.digest in (select decode(d, 'hex') from unnest($6::text[]) d)"
 }
 
-/// What must be done while the skill still has its former text.
-pub(super) fn before_update(tx: &mut WriteTx, change: &Change<'_>, base: &SkillState) {
-    if base.source == Source::Starter.as_str() && !change.follow_up.outdates_vectors {
+/// Sends the follow-up that must run before the skill's text is replaced.
+pub(super) fn before_update(tx: &mut WriteTx, change: &NewSkillState<'_>, base: &SkillState) {
+    if base.source == Source::Starter && !change.follow_up.outdates_vectors {
         tx.send_ahead(KeepStarterVectors { skill: base.id.0, now: change.now });
     }
 }
 
-/// What follows from another text of a skill, beside what its statement does (`app.follow_text`).
-pub(super) fn after_update(tx: &mut WriteTx, change: &Change<'_>, base: &SkillState) {
+/// Sends the follow-up of a new text that its statement (`app.follow_text`) does not do.
+pub(super) fn after_update(tx: &mut WriteTx, change: &NewSkillState<'_>, base: &SkillState) {
     note_files(tx, change, base.id, Some(base));
     relate(tx, change, base.id);
 }
 
-/// What follows from a new skill.
-pub(super) fn after_insert(tx: &mut WriteTx, change: &Change<'_>, skill: SkillId) {
+/// Sends the follow-up of a new skill.
+pub(super) fn after_insert(tx: &mut WriteTx, change: &NewSkillState<'_>, skill: SkillId) {
     note_files(tx, change, skill, None);
     relate(tx, change, skill);
 }
 
-fn note_files(tx: &mut WriteTx, change: &Change<'_>, skill: SkillId, base: Option<&SkillState>) {
+fn note_files(tx: &mut WriteTx, change: &NewSkillState<'_>, skill: SkillId, base: Option<&SkillState>) {
     let (base_version, before) = base.map_or((0, &[][..]), |base| (base.version, &base.resources));
     let (new_digests, old_digests) = (list_new(change.resources, before), list_new(before, change.resources));
     if !new_digests.is_empty() || !old_digests.is_empty() {
@@ -62,8 +63,16 @@ fn note_files(tx: &mut WriteTx, change: &Change<'_>, skill: SkillId, base: Optio
     }
 }
 
-fn relate(tx: &mut WriteTx, change: &Change<'_>, skill: SkillId) {
+fn relate(tx: &mut WriteTx, change: &NewSkillState<'_>, skill: SkillId) {
     if change.follow_up.relates {
         graph::outdate(tx, skill, change.follow_up.is_bulk);
     }
+}
+
+/// Returns the digests (hex) of files in `of` that are not in `besides`, without duplicates.
+fn list_new(of: &[ResourceEntry], besides: &[ResourceEntry]) -> Vec<String> {
+    let known: HashSet<&str> = besides.iter().map(|entry| entry.digest.as_str()).collect();
+    let new: BTreeSet<&String> =
+        of.iter().map(|r| &r.digest).filter(|digest| !known.contains(digest.as_str())).collect();
+    new.into_iter().cloned().collect()
 }

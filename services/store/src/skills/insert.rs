@@ -1,13 +1,14 @@
-//! The statement that makes a new skill.
+//! The statement that creates a skill.
 
 use knowhow_domain::Result;
 use uuid::Uuid;
 
+use super::change::WrittenRow;
 use super::columns::SkillColumns;
 use super::follow_up;
-use super::write::{Planned, WrittenRow};
+use super::planned_change::PlannedChange;
 use crate::WriteTx;
-use crate::vault::queued::Answer;
+use crate::vault::batch::PendingRows;
 use crate::vault::statement;
 
 statement! {
@@ -76,8 +77,8 @@ statement! {
       and app.follow_text(saved.skill_id, $4, $33, $34, $35, $36, $37)"
 }
 
-/// Sends the first version of a skill, and what follows from it.
-pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>) -> Result<Answer<WrittenRow>> {
+/// Sends the first version of a skill and its follow-up.
+pub(super) fn send(tx: &mut WriteTx, planned: &PlannedChange<'_>) -> Result<PendingRows<WrittenRow>> {
     let change = &planned.change;
     let answer = tx.send_ahead(InsertSkill {
         skill: planned.id.0,

@@ -1,27 +1,26 @@
 //! The index: one page of a user's skills in one round trip.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::index::Standing;
+use knowhow_domain::skills::index::SkillUsage;
 use knowhow_domain::{IndexItem, MadeBy, Result, SkillId, SummaryBy};
 use uuid::Uuid;
 
 use super::discovery_of;
+use crate::vault::enum_text::Word;
 use crate::vault::statement::{Accepts, Columns, Reader};
 use crate::vault::value::uuids;
-use crate::vault::word::Word;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
-/// Selects skills, and the place where the page begins.
+/// Filter and start position of a page.
 #[derive(Debug, Clone, Default)]
-pub struct ListQuery {
-    /// Names that begin so.
+pub struct SkillListQuery {
+    /// Prefix of the names; `None` for all skills.
     pub prefix: Option<String>,
     pub category: Option<String>,
     pub tag: Option<String>,
-    /// The name of the last row of the page before.
+    /// Last name of the previous page; `None` for the first page.
     pub after: Option<String>,
-    /// Most rows to return.
     pub limit: i64,
 }
 
@@ -58,6 +57,7 @@ impl Columns for IndexItem {
             tainted: row.tainted,
             discovery: discovery_of(row.made_description, row.made_triggers, row.made_by),
             score: None,
+            excluded: None,
             reason: None,
         })
     }
@@ -65,20 +65,20 @@ impl Columns for IndexItem {
 
 row! { struct PlaceRow { skill_id: Uuid, revision: i64, skill_count: i32 } }
 
-/// What a user's catalogue was when something was read of it.
+/// Revision and size of a user's catalogue at one moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moment {
-    /// The user's revision; 0 where nothing was found, which tells none.
+    /// The user's revision; 0 if the statement found no rows.
     pub revision: i64,
-    /// How many skills the user has.
+    /// Number of the user's skills.
     pub skill_count: i32,
 }
 
-/// Lines of the index, all of one moment.
+/// Index rows at one state of the catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct ListedRows {
     pub moment: Moment,
-    /// The lines, with the ids of their skills.
+    /// Rows with the ids of their skills.
     pub rows: Vec<(SkillId, IndexItem)>,
 }
 
@@ -90,10 +90,11 @@ impl ListedRows {
     }
 }
 
-// The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
+// The usage of all skills of a page is read in one subquery. If it were joined row by row, the policies would be
+// checked for each row.
 //
-// `used` has nothing that is not in `page`, so the full join is a left one. Postgres expects one row in each, whatever is in
-// them, and would compare each row of the one with each of the other; a full join it can do by hashing alone.
+// `used` is a subset of `page`, so the full join equals a left join. Postgres estimates one row for both and would
+// use a nested loop; a full join forces a hash join.
 statement! {
     read ListPage<'a> {
         after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
@@ -159,20 +160,20 @@ statement! {
     order by s.name"
 }
 
-/// A skill as the index in a prompt needs it.
+/// A skill in the index of a prompt.
 #[derive(Debug, Clone)]
 pub struct PromptRow {
-    /// The skill's full name, with its namespaces.
+    /// Full name of the skill, with its namespaces.
     pub name: String,
-    /// The summary of its author.
+    /// The author's summary, if there is one.
     pub summary: Option<String>,
-    /// The summary that was made for it.
+    /// The generated summary, if there is one.
     pub made_summary: Option<String>,
-    /// What it does and when.
+    /// Purpose of the skill and when to use it.
     pub description: String,
-    /// How it is used.
-    pub standing: Standing,
-    /// Whether text of it came from what is not to be trusted, and no person has approved it.
+    /// Data for ranking the skill.
+    pub usage: SkillUsage,
+    /// Whether text of the skill came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }
 
@@ -186,39 +187,31 @@ row! {
 impl PromptColumns {
     pub(crate) fn named(self, name: String) -> PromptRow {
         let Self { description, summary, made_summary, importance, pinned, times_used, active_at, tainted } = self;
-        let standing = Standing { importance, pinned, times_used, active_at };
-        PromptRow { name, summary, made_summary, description, standing, tainted }
+        let usage = SkillUsage { importance, pinned, times_used, active_at };
+        PromptRow { name, summary, made_summary, description, usage, tainted }
     }
 }
 
-/// The user's skills by name, without those that are recalled by name alone: a model is not to choose them by itself.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists the user's skills by name. Leaves out skills that recall finds only by name, because a model must not choose
+/// them itself.
 pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<PromptRow>> {
     let rows = read(db, principal, ListIndex {}).await?;
     Ok(rows.into_iter().map(|(IndexNameRow { name }, columns)| columns.named(name)).collect())
 }
 
-/// The index lines of skills by their ids, in no order; what is gone is left out.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads the index rows of skills by their ids, unordered. Missing skills are skipped.
 pub async fn list_rows(db: &Database, principal: &Principal, skills: &[SkillId]) -> Result<ListedRows> {
     Ok(ListedRows::of(read(db, principal, ListRows { skills: uuids(skills.iter().copied()) }).await?))
 }
 
-/// A page in the order of names.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<ListedRows> {
+/// Lists a page of skills in the order of names.
+pub async fn list_page(db: &Database, principal: &Principal, query: &SkillListQuery) -> Result<ListedRows> {
     let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
     let page = ListPage { after: query.after(), end: query.end(), prefix: query.prefix(), category, tag, limit };
     Ok(ListedRows::of(read(db, principal, page).await?))
 }
 
-impl ListQuery {
+impl SkillListQuery {
     fn after(&self) -> &str {
         self.after.as_deref().unwrap_or_default()
     }
@@ -227,7 +220,7 @@ impl ListQuery {
         self.prefix.as_deref().unwrap_or_default()
     }
 
-    /// '~' sorts behind every character a name can have, so the prefix is a range of the index.
+    /// Returns an upper bound of the names with the prefix. '~' sorts after every character allowed in names.
     fn end(&self) -> String {
         format!("{}~", self.prefix())
     }

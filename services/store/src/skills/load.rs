@@ -1,4 +1,4 @@
-//! Loading: the whole skill with its counts, as one more use or without one.
+//! Loads a whole skill with its counts, with or without counting a use.
 
 use std::borrow::Cow;
 
@@ -7,38 +7,39 @@ use knowhow_domain::{Result, Scope};
 use uuid::Uuid;
 
 use super::{SkillKey, SkillRow, SkillState};
-use crate::examples::Lesson;
-use crate::graph::{Neighbour, Seen, write_and_list_relations};
+use crate::graph::{Neighbour, RelationLimits, write_and_list_relations};
+use crate::learning::examples::Lesson;
+use crate::skills::starters;
 use crate::vault::{read, row, statement};
-use crate::{Database, Principal, starters};
+use crate::{Database, Principal};
 
 /// A skill with its counts.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct SkillWithCounts {
     pub skill: SkillState,
-    /// Uses, this one included where it counted.
+    /// Number of uses, including this one if the load counted.
     pub times_used: i64,
-    /// The last of them.
+    /// Time of the last use; `None` if the skill was never used.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// The stamp of its row, see [`Stamp`](super::Stamp): while it is the same, so is all of this but the counts. `None`
-    /// where it has no row, or was not read from it.
+    /// Stamp of the row, see [`SkillStamp`](super::SkillStamp). While it is unchanged, all members except the counts
+    /// are unchanged. `None` if the skill has no row or was not read from it.
     pub stamp: Option<i64>,
-    /// What the use teaches, where that was asked for.
+    /// Lesson of the use, if requested.
     pub lesson: Option<Lesson>,
-    /// Its relations, where they were asked for.
+    /// Relations of the skill, if requested.
     pub relations: Vec<Neighbour>,
 }
 
-row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
+row! { struct LoadedUsesRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
-row! { struct StandingRow { stamp: Option<i64>, lent: bool } }
+row! { struct SkillStampRow { stamp: Option<i64>, lent: bool } }
 
 row! { Lesson { session: Uuid = session_id, turn: i32, message: String } }
 
-row! { struct NameRow { name: String } }
+row! { struct SuccessorNameRow { name: String } }
 
 statement! {
-    count Load<'a> { name: &'a str, now: DateTime<Utc> } -> ((SkillRow, UsedRow), StandingRow),
+    count Load<'a> { name: &'a str, now: DateTime<Utc> } -> ((SkillRow, LoadedUsesRow), SkillStampRow),
     "-- skills.load
     with found as (
         select * from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
@@ -65,11 +66,12 @@ statement! {
     left join counted u on true"
 }
 
-// In a session it is noted for the graph, and may teach. `offset 0` keeps the condition before the function.
+// A load in a session is recorded for the graph and may add an example to the skill. `offset 0` makes Postgres check
+// the condition before it calls the function.
 statement! {
     count LoadInSession<'a> {
         name: &'a str, now: DateTime<Utc>, session: &'a str, taught_since: Option<DateTime<Utc>>,
-    } -> ((SkillRow, UsedRow), (Option<Lesson>, StandingRow)),
+    } -> ((SkillRow, LoadedUsesRow), (Option<Lesson>, SkillStampRow)),
     "-- skills.load_in_session
     with found as (
         select * from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
@@ -111,7 +113,7 @@ statement! {
 }
 
 statement! {
-    read Peek<'a> { name: &'a str } -> ((SkillRow, UsedRow), StandingRow),
+    read Peek<'a> { name: &'a str } -> ((SkillRow, LoadedUsesRow), SkillStampRow),
     "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
@@ -126,7 +128,7 @@ statement! {
 }
 
 statement! {
-    read NameOf { id: Uuid } -> NameRow,
+    read NameOf { id: Uuid } -> SuccessorNameRow,
     "-- skills.name_of
     select s.name from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3"
 }
@@ -134,74 +136,73 @@ statement! {
 /// A use of a skill.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadUse<'a> {
-    /// The session that it is loaded in.
     pub session: Option<&'a str>,
-    /// Where the session has spoken since then, the lesson of its current turn comes along.
+    /// If set, the load also returns the lesson: the message of the session's current turn. The session must have
+    /// been active since this time.
     pub taught_since: Option<DateTime<Utc>>,
-    /// How many of its relations come along at most in each direction, of those that somebody said.
+    /// Maximum number of relations to return per direction, without computed relations. `None` returns no relations.
     pub relations: Option<i64>,
-    /// When it is loaded.
     pub now: DateTime<Utc>,
 }
 
 impl LoadUse<'_> {
-    /// The relations that are wanted, of the skill of this name.
-    pub(super) fn relations_of<'n>(&self, name: &'n str) -> Option<(&'n str, Seen)> {
-        self.relations.map(|most| (name, Seen { most, now: self.now }))
+    /// Returns the parameters for reading the relations of the skill, if requested.
+    pub(super) fn relations_of<'n>(&self, name: &'n str) -> Option<(&'n str, RelationLimits)> {
+        self.relations.map(|most| (name, RelationLimits { most, now: self.now }))
     }
 }
 
-/// Loads a skill for work: one more use, also in the count of its day.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn load(db: &Database, principal: &Principal, key: &SkillKey, used: LoadUse<'_>) -> Result<Option<Loaded>> {
+/// Loads a skill for an agent and counts the use, in total and for the day.
+pub async fn load(
+    db: &Database,
+    principal: &Principal,
+    key: &SkillKey,
+    used: LoadUse<'_>,
+) -> Result<Option<SkillWithCounts>> {
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let mut found = load_once(db, principal, &name, used).await?;
-    // A caller that may only read must cause no rows.
+    // A caller with read access only must not create rows.
     if found.as_ref().is_some_and(|(_, is_lent)| *is_lent) && principal.require(Scope::SkillsWrite).is_ok() {
-        // There is no row to count at; it is made once in the life of a user.
+        // A starter without a row cannot be counted. The rows are created once per user.
         starters::settle_alone(db, principal).await?;
         found = load_once(db, principal, &name, used).await?;
     }
     Ok(found.map(|(loaded, _)| loaded))
 }
 
-/// Loads a skill, and says whether it is lent.
+/// Loads a skill. Also returns whether it is a starter without a row.
 async fn load_once(
     db: &Database,
     principal: &Principal,
     name: &str,
     used: LoadUse<'_>,
-) -> Result<Option<(Loaded, bool)>> {
+) -> Result<Option<(SkillWithCounts, bool)>> {
     let (LoadUse { session, taught_since, now, .. }, related_to) = (used, used.relations_of(name));
     let Some(session) = session else {
         let (mut found, relations) = write_and_list_relations(db, principal, Load { name, now }, related_to).await?;
-        return Ok(found
-            .pop()
-            .map(|((skill, used), standing)| (Loaded { relations, ..loaded(skill, used, &standing) }, standing.lent)));
+        return Ok(found.pop().map(|((skill, used), stamp_row)| {
+            (SkillWithCounts { relations, ..loaded(skill, used, &stamp_row) }, stamp_row.lent)
+        }));
     };
     let load = LoadInSession { name, now, session, taught_since };
     let (mut found, relations) = write_and_list_relations(db, principal, load, related_to).await?;
-    Ok(found.pop().map(|((skill, used), (lesson, standing))| {
-        (Loaded { lesson, relations, ..loaded(skill, used, &standing) }, standing.lent)
+    Ok(found.pop().map(|((skill, used), (lesson, stamp_row))| {
+        (SkillWithCounts { lesson, relations, ..loaded(skill, used, &stamp_row) }, stamp_row.lent)
     }))
 }
 
 /// Reads a skill without counting.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<Loaded>> {
+pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<SkillWithCounts>> {
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     Ok(read(db, principal, Peek { name: &name })
         .await?
         .into_iter()
         .next()
-        .map(|((skill, used), standing)| loaded(skill, used, &standing)))
+        .map(|((skill, used), stamp_row)| loaded(skill, used, &stamp_row)))
 }
 
-/// Statements look skills up by name, in one round trip. An id costs one more, to find its name.
+/// Returns the skill's name. Statements find skills by name in one round trip. If the key is an id, finding the name
+/// costs another round trip.
 pub(super) async fn name_of<'k>(
     db: &Database,
     principal: &Principal,
@@ -215,8 +216,8 @@ pub(super) async fn name_of<'k>(
     Ok(rows.into_iter().next().map(|row| Cow::Owned(row.name)))
 }
 
-fn loaded(skill: SkillRow, used: UsedRow, standing: &StandingRow) -> Loaded {
-    let UsedRow { times_used, last_used_at } = used;
-    let (skill, stamp) = (SkillState::from(skill), standing.stamp);
-    Loaded { skill, times_used, last_used_at, stamp, lesson: None, relations: Vec::new() }
+fn loaded(skill: SkillRow, used: LoadedUsesRow, stamp_row: &SkillStampRow) -> SkillWithCounts {
+    let LoadedUsesRow { times_used, last_used_at } = used;
+    let (skill, stamp) = (SkillState::from(skill), stamp_row.stamp);
+    SkillWithCounts { skill, times_used, last_used_at, stamp, lesson: None, relations: Vec::new() }
 }

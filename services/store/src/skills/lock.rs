@@ -1,37 +1,39 @@
-//! Reading a skill in order to change it, behind the user's catalogue row, which is locked until commit.
+//! Reads a skill for a change, after locking the user's catalogue row until commit.
 
 mod locked;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, SkillId, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{Error, Result, SkillId};
 use uuid::Uuid;
 
-pub use locked::{Beside, Locked};
+pub use locked::{AdditionalReads, Locked};
 
 use super::{SkillKey, SkillRow, SkillState};
-use crate::vault::queued::Answer;
-use crate::vault::write_tx::Counts;
+use crate::WriteTx;
+use crate::skills::starters;
+use crate::skills::versions::{FilesRow, FindVersion, ListedRow, VersionState};
+use crate::vault::batch::PendingRows;
+use crate::vault::write_tx::CatalogueCounts;
 use crate::vault::{row, statement};
-use crate::versions::{FilesRow, FindVersion, ListedRow, VersionState};
-use crate::{WriteTx, starters};
 
-row! { struct CountsRow { skill_count: i32, byte_count: i64, stored_bytes: i64, is_lent: bool } }
+row! { struct LockedCountsRow { skill_count: i32, byte_count: i64, stored_bytes: i64, is_lent: bool } }
 
-row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
+row! { struct LockedUsesRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
-row! { struct RequestRow { authored_version: i32, request_digest: Option<Vec<u8>> } }
+row! { struct SkillRequestRow { authored_version: i32, request_digest: Option<Vec<u8>> } }
 
 statement! {
-    write LockCounts {} -> CountsRow,
+    write LockCounts {} -> LockedCountsRow,
     "-- skills.lock_counts
     select c.skill_count, c.byte_count, c.stored_bytes, c.starters_at is not null as is_lent
     from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update"
 }
 
-// A statement behind the lock sees all that was committed before. A skill without its document or its version is read
-// nevertheless, and reported.
+// A statement after the lock sees all changes committed before. Outer joins return a skill even if its document or
+// version is missing, so that the inconsistency is reported.
 statement! {
-    read ReadBase { name: Option<String>, id: Option<Uuid> } -> ((SkillRow, UsedRow), RequestRow),
+    read ReadBase { name: Option<String>, id: Option<Uuid> } -> ((SkillRow, LockedUsesRow), SkillRequestRow),
     "-- skills.read_base
     select s.skill_id, s.name, coalesce(s.description, t.description) as description,
            coalesce(s.summary, t.summary) as summary, coalesce(s.category, t.category) as category,
@@ -58,54 +60,58 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4)"
 }
 
-/// Locks the user's catalogue, so that all writes of one user are in line, and reads the current state behind that.
+/// Locks the user's catalogue row, which serializes all writes of the user, and reads the current state of a skill.
 ///
 /// # Errors
-/// `Unavailable` where the lock does not come within the statement timeout.
+/// `Unavailable` if the lock is not available within the statement timeout.
 pub async fn lock(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<Locked>> {
-    Ok(lock_all(tx, std::slice::from_ref(key), &Beside::default()).await?.pop().flatten())
+    Ok(lock_all(tx, std::slice::from_ref(key), &AdditionalReads::default()).await?.pop().flatten())
 }
 
-/// The same for several skills in one round trip, one for each key in their order, with what else is wanted of each.
+/// Locks and reads several skills in one round trip, in the order of the keys, with the additional data of `additional`.
 ///
 /// # Errors
 /// As [`lock`].
-pub async fn lock_all(tx: &mut WriteTx, keys: &[SkillKey], beside: &Beside) -> Result<Vec<Option<Locked>>> {
+pub async fn lock_all(
+    tx: &mut WriteTx,
+    keys: &[SkillKey],
+    additional: &AdditionalReads,
+) -> Result<Vec<Option<Locked>>> {
     let counts = tx.send_ahead(LockCounts {});
-    let mut bases: Vec<BaseAhead> = keys.iter().map(|key| BaseAhead::of(tx, key, beside)).collect();
+    let mut bases: Vec<BaseAhead> = keys.iter().map(|key| BaseAhead::of(tx, key, additional)).collect();
     tx.fly_now().await?;
     let counts = counts.take()?.pop().ok_or_else(|| Error::internal("a user without a catalogue row"))?;
     if counts.is_lent {
         starters::settle(tx).await?;
-        bases = keys.iter().map(|key| BaseAhead::of(tx, key, beside)).collect();
+        bases = keys.iter().map(|key| BaseAhead::of(tx, key, additional)).collect();
         tx.fly_now().await?;
     }
-    let CountsRow { skill_count, byte_count, stored_bytes, .. } = counts;
-    tx.set_counts(Counts { skills: skill_count, bytes: byte_count, stored_bytes });
+    let LockedCountsRow { skill_count, byte_count, stored_bytes, .. } = counts;
+    tx.set_counts(CatalogueCounts { skills: skill_count, bytes: byte_count, stored_bytes });
     bases.into_iter().map(BaseAhead::take).collect()
 }
 
-/// What is read of a skill, on its way.
+/// Pending answers for one skill.
 struct BaseAhead {
-    base: Answer<((SkillRow, UsedRow), RequestRow)>,
-    past: Option<Answer<(ListedRow, FilesRow)>>,
-    files: Option<Answer<NamedFileRow>>,
+    base: PendingRows<((SkillRow, LockedUsesRow), SkillRequestRow)>,
+    past: Option<PendingRows<(ListedRow, FilesRow)>>,
+    files: Option<PendingRows<NamedFileRow>>,
 }
 
 impl BaseAhead {
-    fn of(tx: &mut WriteTx, key: &SkillKey, beside: &Beside) -> Self {
+    fn of(tx: &mut WriteTx, key: &SkillKey, additional: &AdditionalReads) -> Self {
         let (name, id) = (key.name().map(str::to_owned), key.id());
-        let files = (!beside.files.is_empty()).then(|| beside.files.clone());
+        let files = (!additional.files.is_empty()).then(|| additional.files.clone());
         Self {
-            past: beside.version.map(|version| tx.send_ahead(FindVersion { name: name.clone(), id, version })),
+            past: additional.version.map(|version| tx.send_ahead(FindVersion { name: name.clone(), id, version })),
             files: files.map(|paths| tx.send_ahead(ReadNamedFiles { name: name.clone(), id, paths })),
             base: tx.send_ahead(ReadBase { name, id }),
         }
     }
 
     fn take(self) -> Result<Option<Locked>> {
-        let past = self.past.map(Answer::take).transpose()?.unwrap_or_default().pop();
-        let files = self.files.map(Answer::take).transpose()?.unwrap_or_default();
+        let past = self.past.map(PendingRows::take).transpose()?.unwrap_or_default().pop();
+        let files = self.files.map(PendingRows::take).transpose()?.unwrap_or_default();
         Ok(self.base.take()?.pop().map(|((skill, used), of)| Locked {
             skill: SkillState::from(skill),
             times_used: used.times_used,
@@ -118,28 +124,24 @@ impl BaseAhead {
     }
 }
 
-row! { struct VersionRow { skill_id: Uuid, version: i32 } }
+row! { struct LockedVersionRow { skill_id: Uuid, version: i32 } }
 
 statement! {
-    read LookUp { name: Option<String>, id: Option<Uuid> } -> VersionRow,
+    read LookUp { name: Option<String>, id: Option<Uuid> } -> LockedVersionRow,
     "-- skills.look_up
     select skill_id as skill_id, version as version from skill_states
     where tenant_id = $1 and user_id = $2 and (name = $3 or skill_id = $4)"
 }
 
-/// The id and the version of a skill that is only read. One that is lent stays so: a read makes no rows.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the id and version of a skill that is only read. If the skill is a starter without a row, no row is
+/// created.
 pub async fn look_up(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<(SkillId, i32)>> {
     let found = tx.read(LookUp { name: key.name().map(str::to_owned), id: key.id() }).await?;
     Ok(found.into_iter().next().map(|row| (SkillId(row.skill_id), row.version)))
 }
 
-/// The id, name and version of a skill, without a lock; a lent one gets its row.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the id, name and version of a skill without a lock. If the skill is a starter without a row, creates the
+/// row.
 pub async fn find(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<(SkillId, String, i32)>> {
     match find_row(tx, key).await? {
         Some(found) => Ok(Some(found)),
@@ -150,10 +152,10 @@ pub async fn find(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<(SkillId, S
     }
 }
 
-row! { struct FoundRow { skill_id: Uuid, name: String, version: i32 } }
+row! { struct LockedSkillRow { skill_id: Uuid, name: String, version: i32 } }
 
 statement! {
-    read Find { name: Option<String>, id: Option<Uuid> } -> FoundRow,
+    read Find { name: Option<String>, id: Option<Uuid> } -> LockedSkillRow,
     "-- skills.find
     select skill_id, name, version from skills
     where tenant_id = $1 and user_id = $2 and (name = $3 or skill_id = $4)"
@@ -176,19 +178,16 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4) and e ->> 'path' = any ($5)"
 }
 
-row! { struct FileRow { digest: Vec<u8>, content: Vec<u8> } }
+row! { struct LockedFileRow { digest: Vec<u8>, content: Vec<u8> } }
 
 statement! {
-    read ReadFiles { digests: Vec<String> } -> FileRow,
+    read ReadFiles { digests: Vec<String> } -> LockedFileRow,
     "-- skills.read_files
     select digest, content from skill_resources
     where tenant_id = $1 and user_id = $2 and digest in (select decode(d, 'hex') from unnest($3::text[]) d)"
 }
 
-/// The bytes of stored files by their digests (hex), in no order; unknown ones are left out.
-///
-/// # Errors
-/// `Unavailable`.
+/// Reads stored files by their digests (hex), unordered. Unknown files are skipped.
 pub async fn read_files(tx: &mut WriteTx, digests: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
     let files = tx.read(ReadFiles { digests: digests.to_vec() }).await?;
     Ok(files.into_iter().map(|file| (manifest::hex(&file.digest), file.content)).collect())

@@ -1,4 +1,4 @@
-//! Skills as hosts see them over MCP (SEP-2640): entries with all their files, single files, folders.
+//! Skills as MCP resources (SEP-2640): skills with all their files, single files, folders.
 
 use knowhow_domain::{ResourceEntry, Result};
 use serde_json::Value;
@@ -8,24 +8,25 @@ use crate::vault::value::Files;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, Window};
 
-/// What is published of a skill. SKILL.md comes along only where it has to be derived before it is served.
+/// A published skill. SKILL.md is only included if it must be modified before serving.
 #[derive(Debug, Clone)]
 pub struct PublishedRow {
     pub name: String,
-    /// What the skill does and when to use it.
+    /// Purpose of the skill and when to use it.
     pub description: String,
     /// SHA-256 of the stored SKILL.md.
     pub document_digest: Vec<u8>,
-    /// Its size in bytes.
+    /// Size of the stored SKILL.md in bytes.
     pub document_bytes: i32,
     pub resources: Vec<ResourceEntry>,
-    /// The frontmatter as JSON; `None` where the stored one lacks what hosts require.
+    /// The frontmatter as JSON; `None` if the stored frontmatter lacks members that hosts require.
     pub frontmatter: Option<Value>,
-    /// The stored SKILL.md, where `frontmatter` is `None`, or it is to be marked.
+    /// The stored SKILL.md, if it must be modified because `frontmatter` is `None` or the skill is tainted.
     pub document: Option<Vec<u8>>,
-    /// Whether text of it came from what is not to be trusted, and no person has approved it.
+    /// Whether text of the skill came from untrusted content and was not approved by a person.
     pub tainted: bool,
-    /// Asked for itself; `false` for a skill that came along because its folder lies in another one's.
+    /// Whether the skill itself was requested. `false` if it is included because its folder is inside a requested
+    /// skill's folder.
     pub asked: bool,
 }
 
@@ -38,7 +39,7 @@ row! {
 
 row! { Moment { revision: i64, skill_count: i32 } }
 
-/// Skills as hosts see them, all of one moment.
+/// Published skills of one state of the catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct PublishedRows {
     pub moment: Moment,
@@ -49,10 +50,10 @@ row! { FoundFile { name: String, path: String, content: Vec<u8>, complete: bool,
 
 row! { struct SegmentsRow { segments: Vec<String> } }
 
-// A skill's folder holds the folders of the skills below it, so their files belong to its entry (SEP-2640, Nested
-// Skills). '0' is the character behind '/', so that the names below one are a range of the index. A page is all names
-// of a range: what of a folder is not in it lies behind its last name. Only a document that has to be derived is
-// looked up, or marked: the digest of all others is null to the join.
+// A skill's folder includes the folders of the skills below it, so their files belong to its entry (SEP-2640, Nested
+// Skills). '0' is the character after '/', so the names below a skill are a range of the index. A page has all names
+// of a range, so further skills of a folder have names after the last one. The SKILL.md is only joined if it must be
+// modified; otherwise the digest is null in the join.
 statement! {
     read ListPublished<'a> { after: &'a str, limit: i64, nested: bool, most_nested: i64 } -> (PublishedRow, Moment),
     "-- skills.list_published
@@ -163,13 +164,10 @@ statement! {
     order by s.name"
 }
 
-/// Most skills that come along because they lie in the folder of another: more than 512 files are listed of none.
+/// Maximum number of nested skills per folder. It exceeds the limit of 512 listed files.
 const NESTED: i64 = 513;
 
-/// Skills in the order of their names, with those in their folders where these are wanted, the first 513 of each.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists skills in the order of names, optionally with the first 513 nested skills of each.
 pub async fn list_published(
     db: &Database,
     principal: &Principal,
@@ -182,54 +180,48 @@ pub async fn list_published(
     Ok(PublishedRows { moment, rows: read.into_iter().map(|(row, _)| row).collect() })
 }
 
-/// One skill with those in its folder, likewise; empty where it is not there.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns one skill with its nested skills; empty if it does not exist.
 pub async fn find_published(db: &Database, principal: &Principal, name: &str) -> Result<Vec<PublishedRow>> {
     read(db, principal, FindPublished { name, limit: NESTED + 1 }).await
 }
 
-/// A stored file and whose it is.
+/// A stored file and its skill.
 #[derive(Debug, Clone)]
 pub struct FoundFile {
-    /// The skill's full name.
     pub name: String,
-    /// Relative to the skill's folder.
+    /// Path relative to the skill's folder.
     pub path: String,
-    /// The stored bytes.
     pub content: Vec<u8>,
-    /// Whether a SKILL.md may be served as it is stored.
+    /// Whether a SKILL.md has all members that hosts require, so that it may be served unchanged.
     pub complete: bool,
-    /// Whether text of the skill came from what is not to be trusted, and no person has approved it.
+    /// Whether text of the skill came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }
 
-/// The first file of these (skill, path) pairs that there is.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the first of these (skill, path) pairs that exists as a file.
 pub async fn find_file(db: &Database, principal: &Principal, splits: &[(&str, &str)]) -> Result<Option<FoundFile>> {
     let (names, paths) = splits.iter().copied().unzip();
     Ok(read(db, principal, FindFile { names, paths }).await?.into_iter().next())
 }
 
-/// What lies at and below a place among the names.
+/// Contents of a folder of skill names.
 #[derive(Debug, Clone, Default)]
-pub struct Folder {
-    /// The segments that names below it go on with, each once, sorted.
+pub struct PublishedFolder {
+    /// Next segments of the names below the folder, unique and sorted.
     pub segments: Vec<String>,
-    /// The skills whose files may lie in it.
+    /// Skills that may have files in the folder.
     pub skills: Vec<PublishedRow>,
 }
 
-/// Reads the names below `prefix` (empty, or ending in `/`) and the skills called `names`.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn read_folder(db: &Database, principal: &Principal, prefix: &str, names: &[&str]) -> Result<Folder> {
+/// Reads the names below `prefix` (empty, or ending in `/`), and the skills named `names`.
+pub async fn read_folder(
+    db: &Database,
+    principal: &Principal,
+    prefix: &str,
+    names: &[&str],
+) -> Result<PublishedFolder> {
     let end = prefix.strip_suffix('/').map_or_else(|| "~".to_owned(), |p| format!("{p}0"));
-    let mut folder = Folder::default();
+    let mut folder = PublishedFolder::default();
     for (skill, SegmentsRow { segments }) in read(db, principal, ReadFolder { prefix, end, names }).await? {
         folder.segments = segments;
         folder.skills.extend(skill);

@@ -1,26 +1,27 @@
-//! Restoring: an archived skill comes back, with the history that it had.
+//! Restores an archived skill with its history.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ArchiveId, Error, Result, new_id};
 
-use crate::error::{is_unique_violation, refuse};
-use crate::{TenantTx, starters};
+use crate::TenantTx;
+use crate::skills::starters;
+use crate::vault::error::{is_unique_violation, refuse};
 
-/// An archived skill that is wanted back.
+/// A request to restore an archived skill.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRestore<'a> {
-    /// Its entry in the archive.
+    /// Id of the archive entry.
     pub archive: ArchiveId,
-    /// For the audit log.
+    /// Reason, for the audit log.
     pub reason: &'a str,
-    /// Jobs about the skill, once it is back.
+    /// Tasks of jobs to enqueue about the restored skill.
     pub tasks: &'a [&'a str],
 }
 
-/// Puts an archived skill back with the history that it had and a fresh count.
+/// Restores an archived skill with its history. Its use count starts at 0.
 ///
 /// # Errors
-/// `Conflict` where its name is taken; `NotFound` where the entry is gone.
+/// `Conflict` if its name is taken; `NotFound` if the entry no longer exists.
 pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>) -> Result<String> {
     starters::settle_for_admin(tx).await?;
     let NewRestore { archive, reason, tasks } = *new;
@@ -75,8 +76,9 @@ pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>
     Ok(name)
 }
 
-/// The name of an archived skill, if it is free. The user's other writers wait for this lock. A change that one of them
-/// committed while this statement waited shows only at the insert, as a violation of the unique name.
+/// Returns the name of an archived skill if no other skill has it, and locks the user's catalogue row. If another
+/// request takes the name while this statement waits for the lock, only the insert fails, with a violation of the
+/// unique name.
 async fn lock_archived(tx: &mut TenantTx, archive: ArchiveId, now: DateTime<Utc>) -> Result<String> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
@@ -101,11 +103,11 @@ async fn lock_archived(tx: &mut TenantTx, archive: ArchiveId, now: DateTime<Utc>
 }
 
 fn name_taken(name: &str) -> Error {
-    let detail = format!("the user has a skill named '{name}' again; delete that one first");
+    let detail = format!("the user already has a skill named '{name}'; delete that one first");
     Error::Conflict { code: "name-taken", detail }
 }
 
-/// Marks a skill that was restored where sessions were marked while it was away.
+/// Marks the restored skill as tainted if one of its sessions was marked as tainted while the skill was archived.
 async fn recheck(tx: &mut TenantTx, name: &str) -> Result<()> {
     let (tenant, user) = (tx.tenant(), tx.user());
     sqlx::query!(

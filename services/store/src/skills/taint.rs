@@ -1,15 +1,15 @@
-//! Taint of skills: which of a few are tainted, and what a person approves.
+//! Finds tainted skills, and approves versions.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::value::uuids;
 use crate::vault::{read, row, statement};
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, TenantTx, WriteTx};
 
-/// Recall may know a skill for so long by the line that it had before.
+/// Maximum time until recall notices the changed index line of a skill.
 const KNOWN_BY_OLD_LINE: TimeDelta = TimeDelta::minutes(1);
 
 row! { struct TaintedRow { skill_id: Uuid } }
@@ -24,10 +24,7 @@ statement! {
           where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version - 1 and v.tainted))"
 }
 
-/// Those of these skills that are tainted, or were until a minute ago.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the given skills that are tainted or were tainted within the last minute.
 pub async fn find_tainted(
     db: &Database,
     principal: &Principal,
@@ -40,29 +37,43 @@ pub async fn find_tainted(
     Ok(rows.into_iter().map(|row| SkillId(row.skill_id)).collect())
 }
 
-row! { struct NameRow { name: String } }
+row! { struct TaintedNameRow { name: String } }
 
 statement! {
-    read ListTaintedNames<'a> { names: &'a [&'a str] } -> NameRow,
+    read ListTaintedNames<'a> { names: &'a [&'a str] } -> TaintedNameRow,
     "-- skills.list_tainted_names
     select s.name from skills s
     where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3) and s.tainted
     order by s.name"
 }
 
-/// Those of these names whose skills are tainted.
-///
-/// # Errors
-/// `Unavailable`.
+/// Returns the given names that belong to tainted skills.
 pub async fn list_tainted_names(db: &Database, principal: &Principal, names: &[&str]) -> Result<Vec<String>> {
     let rows = read(db, principal, ListTaintedNames { names }).await?;
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// Whose skill this is.
+statement! {
+    write RefuseTainted { named: Vec<String> } -> (),
+    "-- skills.refuse_tainted (the function reads the sessions of this tenant_id and user_id)
+    select app.admit(t.tainted_in <> '{}', true) as admitted
+    from app.find_taint($3) t
+    where $1::uuid is not null and $2::uuid is not null"
+}
+
+/// Rejects the change if one of the named sessions is tainted or unknown.
 ///
 /// # Errors
-/// `Unavailable`.
+/// `MustBeReviewed`; the transaction cannot be used afterwards.
+pub async fn refuse_tainted(tx: &mut WriteTx, named: &[&str]) -> Result<()> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let named = named.iter().map(|name| (*name).to_owned()).collect();
+    tx.write(RefuseTainted { named }).await.map(|_| ())
+}
+
+/// Returns the user that a skill belongs to.
 pub async fn find_owner(tx: &mut TenantTx, skill: SkillId) -> Result<Option<UserId>> {
     let tenant = tx.tenant();
     let row = sqlx::query_scalar!(
@@ -77,45 +88,28 @@ pub async fn find_owner(tx: &mut TenantTx, skill: SkillId) -> Result<Option<User
     Ok(row.map(UserId))
 }
 
-/// A person's word that a version can be trusted.
+/// A person's approval of a version.
 #[derive(Debug, Clone, Copy)]
 pub struct Approval<'a> {
     pub skill: SkillId,
     pub version: i32,
-    /// For the audit log.
+    /// Reason, for the audit log.
     pub reason: &'a str,
 }
 
-/// Approves a version for its user: it is tainted no more, nor is what is made of it, and what it says is known as good.
-/// Other versions keep their taint. Approved again, nothing changes.
+/// Approves a version for its user. The version and texts derived from it are no longer tainted, and its passages
+/// count as trusted. Other versions keep their taint. Repeating an approval has no effect.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` for the author of the version; `Conflict` `not-tainted` for one that needs no approval.
+/// `NotFound`; `Forbidden` for the author of the version; `Conflict` `not-tainted` if the version needs no approval.
 pub async fn approve(tx: &mut TenantTx, approval: &Approval<'_>, now: DateTime<Utc>) -> Result<()> {
     let Approval { skill, version, reason } = *approval;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     tx.lock_user().await?;
-    let found = sqlx::query!(
-        "-- skills.find_for_approval
-        select v.actor, v.tainted, v.approved_at from skill_versions v
-        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4",
-        tenant,
-        user,
-        skill.0,
-        version
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?
-    .ok_or_else(|| Error::not_found("version"))?;
-    if !found.tainted {
-        let detail = "the version is not tainted, so there is nothing to approve".into();
-        return if found.approved_at.is_some() { Ok(()) } else { Err(Error::Conflict { code: "not-tainted", detail }) };
+    if !needs_approval(tx, approval, &actor).await? {
+        return Ok(());
     }
-    if found.actor == actor {
-        return Err(Error::Forbidden("a person who did not write it"));
-    }
-    // Its passages are good from now on, wherever they are.
+    // The version's passages are trusted in all texts from now on.
     sqlx::query!(
         "-- skills.approve
         with approved as (
@@ -151,4 +145,30 @@ pub async fn approve(tx: &mut TenantTx, approval: &Approval<'_>, now: DateTime<U
     .await
     .map_err(refuse)?;
     Ok(())
+}
+
+/// Returns whether a version is tainted, so that `actor` can approve it; `false` if it was already approved.
+async fn needs_approval(tx: &mut TenantTx, approval: &Approval<'_>, actor: &str) -> Result<bool> {
+    let found = sqlx::query!(
+        "-- skills.find_for_approval
+        select v.actor, v.tainted, v.approved_at from skill_versions v
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4",
+        tx.tenant(),
+        tx.user(),
+        approval.skill.0,
+        approval.version
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?
+    .ok_or_else(|| Error::not_found("version"))?;
+    if !found.tainted {
+        let detail = "the version is not tainted, so it needs no approval".into();
+        return if found.approved_at.is_some() {
+            Ok(false)
+        } else {
+            Err(Error::Conflict { code: "not-tainted", detail })
+        };
+    }
+    if found.actor == actor { Err(Error::Forbidden("a person who did not write it")) } else { Ok(true) }
 }

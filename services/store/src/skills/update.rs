@@ -1,23 +1,24 @@
-//! The statement that makes a version of a skill that is there. What did not change is not touched: the list of who refers to a
-//! file has a statement of its own, which is sent only where there is something to do.
+//! The statement that creates a version of an existing skill. References to files have their own statement, which is
+//! only sent if the files changed.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use uuid::Uuid;
 
 use super::SkillState;
+use super::change::WrittenRow;
 use super::columns::SkillColumns;
 use super::follow_up;
-use super::write::{Planned, WrittenRow};
+use super::planned_change::PlannedChange;
 use crate::WriteTx;
-use crate::vault::queued::Answer;
+use crate::vault::batch::PendingRows;
 use crate::vault::statement;
 
-// A version that a rollback puts back is as tainted as it was. A text that is made from another is as tainted as that one.
+// A version restored by a rollback keeps its taint. A derived text inherits the taint of the previous one.
 //
-// A change that was composed before anything was asked is refused where the skill or the quota is not as it expects. A version
-// keeps its text; what may change without a new one (pin, made summary, enrichment) is compared too. A patch that made the current
-// version is not made again.
+// A change prepared from cached data is rejected if the skill or the quota is not as expected. The text of a version
+// never changes. The pin, the generated summary and the enrichment can change without a new version, so the statement
+// compares them too. A patch that already made the current version is not applied again.
 statement! {
     write UpdateSkill {
         skill: Uuid,
@@ -137,8 +138,12 @@ statement! {
       and app.follow_text(saved.skill_id, saved.name, $33, $34, $35, $36, $37)"
 }
 
-/// Sends the next version of a skill that was locked at `base` or is expected there, and what follows from it.
-pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>, base: &SkillState) -> Result<Answer<WrittenRow>> {
+/// Sends the next version of a skill and its follow-up. The skill is locked at `base`, or the statement checks it.
+pub(super) fn send(
+    tx: &mut WriteTx,
+    planned: &PlannedChange<'_>,
+    base: &SkillState,
+) -> Result<PendingRows<WrittenRow>> {
     let change = &planned.change;
     let (most_bytes, most_stored_bytes) =
         planned.expected.as_ref().map_or((i64::MAX, i64::MAX), |expected| planned.room(expected));

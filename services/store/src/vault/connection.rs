@@ -1,5 +1,5 @@
-//! A connection on which a transaction is sent in several round trips. It goes back to its pool once the transaction is
-//! over and every answer has come; else it is closed.
+//! A connection for a transaction of several round trips. When the transaction is over and all answers have arrived,
+//! it returns to its pool. Otherwise it is closed.
 
 mod round_trip;
 
@@ -10,18 +10,18 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use self::round_trip::{Answered, send, within};
-use super::ahead::Connections;
-use super::held::Patience;
+use self::round_trip::{RoundTripAnswers, send, within};
 use super::pipeline::Lease;
-use super::queued::Queued;
-use super::room::Place;
-use crate::error::refuse_read;
+use crate::vault::batch::QueuedStatement;
+use crate::vault::connection_queue::Place;
+use crate::vault::error::refuse_read;
+use crate::vault::rollback_guard::Patience;
+use crate::vault::warm_up::WarmPool;
 
-/// Why a round trip failed.
+/// Reason for a failed round trip.
 pub(crate) enum Failed {
     Postgres(tokio_postgres::Error),
-    /// No answer came in time.
+    /// The server sent no answer in time.
     Silent,
 }
 
@@ -30,19 +30,19 @@ impl Failed {
         match self {
             Self::Postgres(error) => refuse_read(error),
             Self::Silent => {
-                tracing::warn!(transaction, "the database has not answered in time");
-                Error::Unavailable("the database is out of reach; try again in a moment".into())
+                tracing::warn!(transaction, "the database did not answer in time");
+                Error::Unavailable("the database is unreachable; try again in a moment".into())
             }
         }
     }
 
-    /// Whether `app.require_written` has refused what was sent.
+    /// Returns whether `app.require_written` rejected the write.
     pub(crate) fn is_refused_write(&self) -> bool {
         matches!(self, Self::Postgres(error) if error.code().is_some_and(|code| code.code() == "KH001"))
     }
 
-    /// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05); after a
-    /// crash there is nothing to read.
+    /// Returns whether the connection was lost. A server that shuts down reports it on each connection (PostgreSQL,
+    /// appendix A: 57P01 to 57P05). After a crash the connection is just closed.
     fn is_loss(&self) -> bool {
         match self {
             Self::Postgres(error) => {
@@ -54,20 +54,20 @@ impl Failed {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Fresh,
     Waiting,
-    /// Every answer has come, the transaction is open.
+    /// All answers have arrived and the transaction is open.
     Open,
-    /// Every answer has come, the transaction is over.
+    /// All answers have arrived and the transaction is over.
     Over,
-    /// It is to be rolled back before another begins.
+    /// The transaction must be rolled back before the next one begins.
     GivenUp,
-    /// It was closed before it began anything.
+    /// The connection was closed before the transaction began.
     Lost,
 }
 
-/// Whose rows a transaction works on: `$1` and `$2` of its statements.
+/// Tenant and user of the rows that a transaction works on: `$1` and `$2` of its statements.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RowOwner {
     pub(crate) tenant: Uuid,
@@ -76,69 +76,70 @@ pub(crate) struct RowOwner {
 
 pub(crate) struct Connection {
     lease: Option<Lease>,
-    state: State,
+    state: ConnectionState,
     patience: Patience,
     begin: String,
     owner: RowOwner,
-    places: Option<Places>,
+    permits: Option<TransactionPermits>,
 }
 
-/// What a transaction gives back when it is over: its place in the user's line, and the one before the connections.
-pub(crate) struct Places {
+/// Permits that a transaction releases at its end: the user's concurrency permit and the admission permit.
+pub(crate) struct TransactionPermits {
     pub(crate) _line: Option<OwnedSemaphorePermit>,
     pub(crate) _room: Place,
 }
 
 impl Connection {
-    pub(crate) async fn take(pool: &Connections, patience: Patience) -> Result<Self> {
+    pub(crate) async fn take(pool: &WarmPool, patience: Patience) -> Result<Self> {
         let lease = Some(Lease::take(pool).await?);
         let (begin, owner) = (String::new(), RowOwner::default());
-        Ok(Self { lease, state: State::Fresh, patience, begin, owner, places: None })
+        Ok(Self { lease, state: ConnectionState::Fresh, patience, begin, owner, permits: None })
     }
 
-    /// The message that is sent before the first statement, whose tenant and user each statement is given, and their
-    /// places, which are given back when the transaction is over.
-    pub(crate) fn begin_with(mut self, begin: String, owner: RowOwner, places: Places) -> Self {
-        (self.begin, self.owner, self.places) = (begin, owner, Some(places));
+    /// Sets the message sent before the first statement and the tenant and user bound to each statement. `permits` are
+    /// released when the transaction is over.
+    pub(crate) fn begin_with(mut self, begin: String, owner: RowOwner, permits: TransactionPermits) -> Self {
+        (self.begin, self.owner, self.permits) = (begin, owner, Some(permits));
         self
     }
 
     pub(crate) fn has_begun(&self) -> bool {
-        self.state != State::Fresh
+        self.state != ConnectionState::Fresh
     }
 
     pub(crate) fn was_closed_before_it_began(&self) -> bool {
-        self.state == State::Lost
+        self.state == ConnectionState::Lost
     }
 
-    /// Begins anew with what is sent next, which rolls back what was done before.
+    /// Rolls back the work so far and starts a new transaction with the next round trip.
     pub(crate) fn begin_again(&mut self) {
-        if self.state == State::Open {
-            self.state = State::GivenUp;
+        if self.state == ConnectionState::Open {
+            self.state = ConnectionState::GivenUp;
         }
     }
 
-    /// Takes another one, on which nothing has begun.
-    pub(crate) async fn replace(&mut self, pool: &Connections) -> Result<()> {
-        // Given up before it is waited for another: where all connections were lost, each would wait for the others.
+    /// Takes another connection from the pool, on which no transaction has begun.
+    pub(crate) async fn replace(&mut self, pool: &WarmPool) -> Result<()> {
+        // Returned before waiting for another connection. If all connections were lost, transactions would otherwise
+        // wait for each other.
         drop(self.lease.take());
         self.lease = Some(Lease::take(pool).await?);
-        self.state = State::Fresh;
+        self.state = ConnectionState::Fresh;
         Ok(())
     }
 
-    /// One round trip. Of statements behind one that fails, nothing comes.
-    pub(crate) async fn send(&mut self, flight: &[Box<dyn Queued>], commits: bool) -> Answered {
+    /// Sends one round trip. If a statement fails, later statements return no rows.
+    pub(crate) async fn send(&mut self, flight: &[Box<dyn QueuedStatement>], commits: bool) -> RoundTripAnswers {
         let begin = match self.state {
-            State::Fresh => Some(self.begin.clone()),
-            State::GivenUp => Some(format!("ROLLBACK; {}", self.begin)),
+            ConnectionState::Fresh => Some(self.begin.clone()),
+            ConnectionState::GivenUp => Some(format!("ROLLBACK; {}", self.begin)),
             _ => None,
         };
         let is_first = begin.is_some();
-        self.state = State::Waiting;
-        let Some(lease) = &self.lease else { return Answered::nothing(Failed::Silent) };
+        self.state = ConnectionState::Waiting;
+        let Some(lease) = &self.lease else { return RoundTripAnswers::nothing(Failed::Silent) };
         let client = lease.client();
-        // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
+        // BEGIN never waits for a lock, so only its timeout detects a network that drops answers.
         let began = async {
             match &begin {
                 Some(begin) => within(self.patience.acquire, client.batch_execute(begin)).await,
@@ -149,34 +150,34 @@ impl Connection {
         let sent = async { sent.await.map_err(|_| Failed::Silent) };
         let answered = match try_join(began, sent).await {
             Ok(((), (answered, is_over))) => {
-                self.state = if is_over { State::Over } else { State::Open };
+                self.state = if is_over { ConnectionState::Over } else { ConnectionState::Open };
                 answered
             }
-            Err(failed) => Answered::nothing(failed),
+            Err(failed) => RoundTripAnswers::nothing(failed),
         };
-        // Behind a COMMIT nobody knows whether it was heard.
+        // After a failed COMMIT it is unknown whether the transaction was committed, so it must not be repeated.
         if is_first && !commits && answered.failed.as_ref().is_some_and(Failed::is_loss) {
-            self.state = State::Lost;
+            self.state = ConnectionState::Lost;
         }
         answered
     }
 }
 
 impl Drop for Connection {
-    /// A transaction that is left is rolled back behind whatever is still at work on the connection. The connection and
-    /// the user's place in line are given back after that: closed at once, Postgres would go on with a statement that
-    /// waits for a lock, and the user's next request begin another beside it.
+    /// Rolls back an unfinished transaction. The rollback waits for the statement that still runs on the connection,
+    /// and only then are the connection and the user's permit released. Closing the connection at once would not stop
+    /// a statement that waits for a lock, so the user's next request would run concurrently with it.
     fn drop(&mut self) {
         let Some(lease) = self.lease.take() else { return };
         match (self.state, Handle::try_current()) {
-            (State::Fresh | State::Over, _) => lease.give_back(),
-            (State::Open | State::Waiting | State::GivenUp, Ok(runtime)) => {
-                let (answer, places) = (self.patience.answer(), self.places.take());
+            (ConnectionState::Fresh | ConnectionState::Over, _) => lease.give_back(),
+            (ConnectionState::Open | ConnectionState::Waiting | ConnectionState::GivenUp, Ok(runtime)) => {
+                let (answer, permits) = (self.patience.answer(), self.permits.take());
                 runtime.spawn(async move {
                     if matches!(timeout(answer, lease.client().batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
                         lease.give_back();
                     }
-                    drop(places);
+                    drop(permits);
                 });
             }
             _ => {}

@@ -1,4 +1,5 @@
-//! The databases of a deployment, each with its pools: one, unless tenants are spread over several places.
+//! The databases of a deployment, each with its pools. There is one database unless tenants are spread over several
+//! places.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,39 +9,40 @@ use futures_util::future::join_all;
 use knowhow_domain::{Error, Result, Secret};
 
 use crate::Principal;
-use crate::vault::ahead::Often;
-use crate::vault::held::Patience;
 use crate::vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 use crate::vault::pools::Pools;
+use crate::vault::rollback_guard::Patience;
+use crate::vault::warm_up::FrequentStatements;
 
-/// Where the log would repeat what Postgres warns of: that a connection which goes back to its pool had nothing to roll back.
+/// Log target of Postgres notices. Every rollback on a connection without a transaction logs a warning there.
 pub const NOTICES: &str = "sqlx::postgres::notice";
 
-/// Where Postgres is and how many connections each worker thread may hold.
+/// Database URLs, pool sizes and timeouts.
 #[derive(Debug, Clone)]
 pub struct DatabaseConfig {
-    /// `postgres://` URL of the login role.
+    /// URL (`postgres://`) for connections as the login role.
     pub url: Secret,
-    /// Other places that tenants live at.
+    /// Further databases for tenants, in addition to `home`.
     pub places: Vec<PlaceConfig>,
-    /// Connections for changes in two round trips, per worker thread. Durable writes wait for the disk, so more of them share one flush.
+    /// Connections per worker thread for transactions of several round trips. Commits wait for the disk, so more
+    /// connections let more of them share one flush.
     pub write_connections: u32,
-    /// Connections for statements of one round trip, per worker thread.
+    /// Connections per worker thread for statements of one round trip.
     pub read_connections: usize,
-    /// What a new connection prepares before somebody waits for it: what most requests run, in a process that serves.
-    pub prepares_ahead: Often,
-    /// How long a request that has begun may wait for a connection before it is refused.
+    /// Frequent statements that new connections prepare in advance. Set in processes that serve requests.
+    pub prepares_ahead: FrequentStatements,
+    /// Time limit for acquiring a connection, for requests that have already run a statement.
     pub acquire_timeout: Duration,
-    /// How many requests may wait for their first connection, per worker thread; 0 is twice as many as there are connections.
+    /// Maximum number of requests waiting for their first connection, per worker thread; 0 means twice the connections.
     pub queue_length: usize,
-    /// How long each of them may.
+    /// Time limit for acquiring the first connection.
     pub queue_wait: Duration,
-    /// Upper bound for one statement; half a second later its connection is given up.
+    /// Time limit for one statement. If no answer arrives half a second after the limit, the connection is closed.
     pub statement_timeout: Duration,
 }
 
 impl DatabaseConfig {
-    /// The URL of that place.
+    /// Returns the URL of a place.
     pub fn url_of(&self, place: PlaceId) -> &Secret {
         place.index().checked_sub(1).and_then(|other| self.places.get(other)).map_or(&self.url, |other| &other.url)
     }
@@ -50,9 +52,10 @@ impl DatabaseConfig {
     }
 }
 
-/// The databases as one worker thread reaches them, from one of the places. Not a way to run a statement: that takes a
-/// [`crate::TenantTx`] or a statement of the pipeline, both of which set the caller's context and go where the caller's tenant
-/// lives; what is across tenants runs at this place.
+/// The pools of one worker thread for all databases, with one of them selected.
+///
+/// Statements run only through [`crate::TenantTx`] or the pipeline. Both set the caller's context and use the database
+/// of the caller's tenant. Statements across tenants use the selected database.
 #[derive(Clone)]
 pub struct Database {
     places: Arc<[Pools]>,
@@ -68,10 +71,10 @@ impl Deref for Database {
 }
 
 impl Database {
-    /// Prepares the pools; connects nothing yet. It is at `home`.
+    /// Creates the pools without connecting and selects `home`.
     ///
     /// # Errors
-    /// `Malformed` where a URL is not one.
+    /// `Malformed` if a URL is invalid.
     pub fn open(config: &DatabaseConfig) -> Result<Self> {
         let home = Pools::open(config, HOME_NAME, &config.url)?;
         let others = config.places.iter().map(|place| Pools::open(config, &place.name, &place.url));
@@ -79,61 +82,62 @@ impl Database {
         Ok(Self { places, here: HOME })
     }
 
-    /// The same databases, from that place.
+    /// Returns the same databases with another place selected.
     #[must_use]
     pub fn at(&self, place: PlaceId) -> Self {
         Self { places: self.places.clone(), here: place }
     }
 
-    /// Each place, `home` first.
+    /// Returns each place, `home` first.
     pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
         let all = self.clone();
         (0..self.places.len()).map(move |index| all.at(PlaceId(index.try_into().unwrap_or_default())))
     }
 
-    /// This place.
+    /// Returns the id of the selected place.
     pub fn here(&self) -> PlaceId {
         self.here
     }
 
-    /// What operators call this place.
+    /// Returns the configured name of the selected place.
     pub fn place_name(&self) -> &str {
         &self.name
     }
 
-    /// The place that operators call so.
+    /// Returns these databases with the place of this name selected.
     ///
     /// # Errors
-    /// `Malformed`, naming those that there are.
+    /// `Malformed` with the list of existing places.
     pub fn named(&self, name: &str) -> Result<Self> {
         self.each().find(|place| place.place_name() == name).ok_or_else(|| {
             let all: Vec<&str> = self.places.iter().map(|place| &*place.name).collect();
-            Error::Malformed(format!("there is no place '{name}'; there are: {}", all.join(", ")))
+            Error::Malformed(format!("unknown place '{name}'; known places: {}", all.join(", ")))
         })
     }
 
-    /// Whether tenants are spread over several places, so that one may be moved.
+    /// Returns whether there are several places, so that tenants can be moved.
     pub(crate) fn is_spread(&self) -> bool {
         self.places.len() > 1
     }
 
-    /// The pools where the principal's tenant lives.
+    /// Returns the pools of the database that stores the principal's tenant.
     pub(crate) fn of(&self, principal: &Principal) -> &Pools {
         &self.places[principal.place().index()]
     }
 
-    /// Whether so many requests wait for connections on this thread that the next ones may be turned away.
+    /// Returns whether the queue for connections on this thread is nearly full, so that the next requests may be
+    /// rejected.
     pub fn is_crowded(&self, principal: &Principal) -> bool {
-        self.of(principal).room.is_crowded()
+        self.of(principal).queue.is_crowded()
     }
 
-    /// What a transaction of a tenant begins with, besides its context: where tenants may be moved, it finds out whether its own
-    /// has been since it was looked up. Else it costs nothing.
+    /// Returns the statement that checks that the tenant has not been moved since its place was looked up. Empty if
+    /// there is only one place.
     pub(crate) fn fence(&self) -> &'static str {
         if self.is_spread() { "; SELECT app.require_here()" } else { "" }
     }
 
-    /// Closes every connection; requests that still hold one finish first.
+    /// Closes all connections. Requests in progress finish first.
     pub async fn close(&self) {
         join_all(self.places.iter().map(Pools::close)).await;
     }

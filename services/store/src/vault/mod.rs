@@ -1,32 +1,44 @@
-//! The vault proper: who calls, transactions under row-level security, and the pipeline that runs statements in as few
-//! round trips as they need.
+//! Authentication, transactions under row-level security, and the pipeline that runs statements in the fewest possible
+//! round trips.
 //!
-//! A statement of the pipeline is declared once, with the types of its parameters and columns ([`mod@statement`]). One that
-//! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
-//! changes something by [`pipeline::write`], or by [`pipeline::read_and_write`] with a reading before it.
+//! A statement of the pipeline is declared once, with the types of its parameters and columns (`vault::statement`). A
+//! read is run by `pipeline::read` in a read-only transaction. A write is run by `pipeline::write`, or by
+//! `pipeline::read_and_write` if a read precedes it.
 
-pub(crate) mod ahead;
+pub(crate) mod batch;
 mod bounds;
+pub(crate) mod connect;
 mod connection;
+pub(crate) mod connection_queue;
+pub mod credential;
 pub(crate) mod database;
+pub(crate) mod database_url;
+pub(crate) mod declared;
+pub(crate) mod enum_text;
+pub(crate) mod error;
+pub(crate) mod external_id;
 pub(crate) mod gate;
-pub(crate) mod held;
-pub(crate) mod line;
-pub(crate) mod observed;
+pub mod keyed_semaphores;
+pub(crate) mod known_callers;
+pub(crate) mod login;
 pub(crate) mod pipeline;
 pub(crate) mod place;
+pub(crate) mod pool_metrics;
 pub(crate) mod pools;
+pub(crate) mod prepare;
 pub(crate) mod principal;
-pub(crate) mod queued;
-pub(crate) mod recent;
-pub(crate) mod room;
+pub(crate) mod recent_cache;
+pub mod request_context;
+pub(crate) mod rollback_guard;
 pub(crate) mod statement;
+mod tenant_locator;
 pub(crate) mod tx;
+pub(crate) mod user_concurrency;
 pub(crate) mod value;
-mod whereabouts;
-pub(crate) mod word;
+pub(crate) mod warm_up;
+pub(crate) mod window;
 pub(crate) mod write_tx;
 
+pub(crate) use enum_text::Word;
 pub(crate) use pipeline::{read, read_and_write, write};
 pub(crate) use statement::{parameters, row, statement};
-pub(crate) use word::Word;

@@ -1,8 +1,8 @@
-//! One statement in one round trip: BEGIN with the caller's context, the prepared statement and COMMIT are on the wire
-//! before the first answer. A write may have a statement before it that reads.
+//! Runs a statement in one round trip: BEGIN with the caller's context, the prepared statement and COMMIT are sent
+//! before the first answer is awaited. A read may be sent before a write, in the same transaction.
 //!
-//! A write here locks its rows no longer than the statement runs, so it takes no place in the user's line
-//! ([`super::line`]).
+//! A write locks its rows only while the statement runs, so it needs no transaction permit of the user
+//! ([`crate::vault::user_concurrency`]).
 
 use std::time::{Duration, Instant};
 
@@ -14,56 +14,56 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::ahead::{self, Connections};
-use super::line;
 use super::pools::Pools;
-use super::room::Kind;
 use super::statement::{Durability, LookUp, Read, Statement, Write, name_of, read_rows};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
-use crate::connect::Pipelined;
-use crate::error::{refuse_pool, refuse_read};
-use crate::{Database, Principal, trail};
+use crate::vault::connect::Pipelined;
+use crate::vault::connection_queue::Kind;
+use crate::vault::error::{refuse_pool, refuse_read};
+use crate::vault::request_context;
+use crate::vault::user_concurrency::{self, TenantUser};
+use crate::vault::warm_up::{self, WarmPool};
+use crate::{Database, Principal};
 
-/// Postgres itself keeps such a transaction from writing.
+/// Setting that makes Postgres reject writes in the transaction.
 const READ_ONLY: &str = "; SET LOCAL transaction_read_only = on";
 
-/// Runs a statement that changes nothing as the principal's user. Its transaction is read only: Postgres refuses it
-/// where it changes something after all.
+/// Runs a read as the principal's user. The transaction is read-only, so Postgres rejects a statement that writes.
 pub(crate) async fn read<S: Read>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
-    let [rows] = run(db, principal, READ_ONLY, [Asked::of(&statement)]).await?;
+    let [rows] = run(db, principal, READ_ONLY, [BoundStatement::of(&statement)]).await?;
     read_rows::<S>(&rows)
 }
 
-/// Runs a statement that changes something as the principal's user, and makes that durable.
+/// Runs a write as the principal's user and commits it.
 pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
-    let [rows] = run(db, principal, durability::<S>(), [Asked::of(&statement)]).await?;
+    let [rows] = run(db, principal, durability::<S>(), [BoundStatement::of(&statement)]).await?;
     read_rows::<S>(&rows)
 }
 
-/// Runs a statement that reads, and behind it one that changes something, in one transaction. Nothing is changed where Postgres
-/// refuses either.
+/// Runs a read and then a write in one transaction. If Postgres rejects either statement, the write is rolled back.
 pub(crate) async fn read_and_write<R: Read, W: Write>(
     db: &Database,
     principal: &Principal,
     read: R,
     write: W,
 ) -> Result<(Vec<R::Row>, Vec<W::Row>)> {
-    let [found, written] = run(db, principal, durability::<W>(), [Asked::of(&read), Asked::of(&write)]).await?;
+    let [found, written] =
+        run(db, principal, durability::<W>(), [BoundStatement::of(&read), BoundStatement::of(&write)]).await?;
     Ok((read_rows::<R>(&found)?, read_rows::<W>(&written)?))
 }
 
-/// Runs a statement across tenants that changes nothing.
+/// Runs a read across tenants.
 pub(crate) async fn look_up<S: LookUp>(db: &Database, statement: S) -> Result<Vec<S::Row>> {
     let since = Instant::now();
     let limits = db.patience.limits(since);
     let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}{PLAN_ONCE}{READ_ONLY}", DatabaseRole::System.name());
-    trail::append_to(&mut begin);
-    let work = Work { since, begin, asked: [Asked::of(&statement)] };
+    request_context::append_to(&mut begin);
+    let work = Work { since, begin, asked: [BoundStatement::of(&statement)] };
     let [rows] = carry_out(db, &db.quick_lookups, work).await?;
     read_rows::<S>(&rows)
 }
 
-/// How a transaction is begun that makes this write as durable as it is to be.
+/// Returns the setting for the write's durability.
 fn durability<S: Write>() -> &'static str {
     match S::DURABILITY {
         Durability::Full => "",
@@ -72,63 +72,65 @@ fn durability<S: Write>() -> &'static str {
 }
 
 /// A statement with its parameters from `$3` on.
-struct Asked<'a> {
+struct BoundStatement<'a> {
     sql: &'static str,
     values: Vec<&'a (dyn ToSql + Sync)>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> BoundStatement<'a> {
     fn of<S: Statement>(statement: &'a S) -> Self {
         Self { sql: S::SQL, values: statement.values() }
     }
 }
 
-/// Runs statements in one transaction, in their order: a write comes last, as it locks rows. Logs tell of them by the name of the
-/// last.
+/// Runs statements in one transaction, in order. The write must be last, because it locks rows. Logs use the name of
+/// the last statement.
 async fn run<const N: usize>(
     db: &Database,
     principal: &Principal,
     setting: &str,
-    mut asked: [Asked<'_>; N],
+    mut asked: [BoundStatement<'_>; N],
 ) -> Result<[Vec<Row>; N]> {
     let (since, at) = (Instant::now(), db.of(principal));
     let last = asked[N - 1].sql;
     let _span = trace::wait_for(name_of(last));
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let places = line::places_of_a_statement(at.room.is_far());
-    let _place = line::STATEMENTS.take_places(places, (tenant, user), at.patience.for_turn()).await?;
+    let places = user_concurrency::places_of_a_statement(at.queue.is_far());
+    let _place =
+        user_concurrency::STATEMENTS.take_places(places, TenantUser { tenant, user }, at.patience.for_turn()).await?;
     let limits = at.patience.shared_by(N).limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
-    for Asked { values, .. } in &mut asked {
+    for BoundStatement { values, .. } in &mut asked {
         values.splice(0..0, [&tenant.0 as &(dyn ToSql + Sync), &user.0]);
     }
     let longest = at.patience.for_connection(since);
-    let _turn = at.room.enter(Kind::Reads, tenant, longest).await?;
+    let _turn = at.queue.enter(Kind::Reads, tenant, longest).await?;
     carry_out(at, &at.reads, Work { since, begin, asked }).await
 }
 
-/// A transaction to be sent.
+/// A transaction to send.
 struct Work<'a, const N: usize> {
-    /// When the request began to wait for it.
+    /// Start of the request's wait for the transaction.
     since: Instant,
     /// BEGIN with the whole context.
     begin: String,
-    asked: [Asked<'a>; N],
+    asked: [BoundStatement<'a>; N],
 }
 
-/// Sends a transaction on one of these connections.
-async fn carry_out<const N: usize>(at: &Pools, connections: &Connections, work: Work<'_, N>) -> Result<[Vec<Row>; N]> {
+/// Sends a transaction on a connection of the pool.
+async fn carry_out<const N: usize>(at: &Pools, connections: &WarmPool, work: Work<'_, N>) -> Result<[Vec<Row>; N]> {
     let Work { since, begin, asked } = work;
     let last = asked[N - 1].sql;
-    // Whatever the request has waited for before, a new connection has the time that opening one takes.
+    // Opening a new connection gets its full time, regardless of how long the request has waited before.
     let longest = at.patience.acquire;
     let lease = within(last, longest, Lease::take(connections)).await?;
-    // BEGIN waits for nothing, so it alone finds out a network that swallows answers. Where Postgres refuses it, as that of a tenant
-    // that is being moved, the other answers are awaited too, and the connection is used again.
+    // BEGIN never waits for a lock, so only its timeout detects a network that drops answers. If Postgres rejects
+    // BEGIN, e.g. because the tenant is being moved, the remaining answers are still awaited, so that the connection
+    // can be reused.
     let client = lease.client();
     let began = async { Ok(client.batch_execute(&begin).await) };
     let answered = async { Ok(send(client, &asked).await) };
-    let (began, Answered { rows, is_over }) =
+    let (began, PipelineAnswers { rows, is_over }) =
         try_join(within(last, longest, began), within(last, at.patience.answer(), answered)).await?;
     if is_over {
         lease.give_back();
@@ -140,51 +142,51 @@ async fn carry_out<const N: usize>(at: &Pools, connections: &Connections, work: 
 }
 
 /// The rows of each statement, and whether the transaction is over.
-struct Answered {
+struct PipelineAnswers {
     rows: Result<Vec<Vec<Row>>, tokio_postgres::Error>,
     is_over: bool,
 }
 
-/// The statements and COMMIT. Where this connection has not prepared a statement yet, it does so behind BEGIN: the
-/// transaction's limits hold for that too, and a locked table keeps it waiting no longer than any other statement. Where
-/// BEGIN fails they run nevertheless, without context: the policies refuse them, so no row comes.
-async fn send(client: &Object<Pipelined>, asked: &[Asked<'_>]) -> Answered {
+/// Sends the statements and COMMIT. A statement new to this connection is prepared after BEGIN, so that the
+/// transaction's time limits apply to a wait for a locked table. If BEGIN fails, the statements run without context.
+/// The row policies then hide all rows.
+async fn send(client: &Object<Pipelined>, asked: &[BoundStatement<'_>]) -> PipelineAnswers {
     let prepared = try_join_all(asked.iter().map(|one| client.prepare_cached(one.sql))).await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(error) => {
             let is_over = client.batch_execute("COMMIT").await.is_ok();
-            return Answered { rows: Err(error), is_over };
+            return PipelineAnswers { rows: Err(error), is_over };
         }
     };
     let queries = asked.iter().zip(&prepared).map(|(one, statement)| client.query(statement, &one.values));
     let (rows, committed) = join(join_all(queries), client.batch_execute("COMMIT")).await;
     let is_over = committed.is_ok();
     let rows = rows.into_iter().collect::<Result<Vec<_>, _>>();
-    Answered { rows: rows.and_then(|rows| committed.map(|()| rows)), is_over }
+    PipelineAnswers { rows: rows.and_then(|rows| committed.map(|()| rows)), is_over }
 }
 
 async fn within<T>(sql: &'static str, longest: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(longest, work).await.unwrap_or_else(|_| {
-        tracing::warn!(statement = name_of(sql), "the database has not answered in time");
-        Err(Error::Unavailable("the database is out of reach; try again in a moment".into()))
+        tracing::warn!(statement = name_of(sql), "the database did not answer in time");
+        Err(Error::Unavailable("the database is unreachable; try again in a moment".into()))
     })
 }
 
-/// A connection that goes back to its pool only when its pipeline has run to the end: a request that was dropped half
-/// way leaves answers on the wire that belong to nobody.
+/// A connection that returns to its pool only after all answers were read. If its request is dropped, answers are
+/// unread and the connection is closed.
 pub(super) struct Lease {
     object: Option<Object<Pipelined>>,
     often: &'static [&'static str],
 }
 
 impl Lease {
-    pub(super) async fn take(connections: &Connections) -> Result<Self> {
+    pub(super) async fn take(connections: &WarmPool) -> Result<Self> {
         let waiting = metrics::waiting_for(connections.label);
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
         let object = connections.pool.get().await;
         drop(waiting);
-        Ok(Self { object: Some(object.map_err(refuse_pool)?), often: connections.often })
+        Ok(Self { object: Some(object.map_err(refuse_pool)?), often: connections.frequent })
     }
 
     #[expect(clippy::expect_used, reason = "filled until give_back or drop, which consume self")]
@@ -194,7 +196,7 @@ impl Lease {
 
     pub(super) fn give_back(mut self) {
         if let Some(object) = self.object.take() {
-            ahead::give_back(object, self.often);
+            warm_up::give_back(object, self.often);
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Places: the databases that tenants are spread over where one server is not enough. Each tenant lives at one of them, with all
-//! that is kept of it; a deployment with one database has the one place `home`.
+//! Places: the databases that tenants are spread over if one server is not enough. All data of a tenant is in one
+//! place. A deployment with one database has the single place `home`.
 
 use knowhow_domain::Secret;
 
 /// The place of `KNOWHOW_DATABASE_URL`.
 pub const HOME: PlaceId = PlaceId(0);
 
-/// The name of that place.
+/// The name of [`HOME`].
 pub const HOME_NAME: &str = "home";
 
-/// One of a deployment's places, by its number in this process.
+/// Identifies a place by its index in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PlaceId(pub(crate) u16);
 
@@ -19,11 +19,11 @@ impl PlaceId {
     }
 }
 
-/// A place besides `home`.
+/// Configuration of a place other than `home`.
 #[derive(Debug, Clone)]
 pub struct PlaceConfig {
-    /// What operators call it.
+    /// Name of the place, chosen by operators.
     pub name: String,
-    /// `postgres://` URL of the login role there.
+    /// URL (`postgres://`) for connections as the login role.
     pub url: Secret,
 }

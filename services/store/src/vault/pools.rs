@@ -1,5 +1,5 @@
-//! The pools of one place: one for transactions and the pipeline's. They are opened lazily, by the thread that uses them: a
-//! socket that another thread polls costs a wake-up at every answer.
+//! The pools of one place. Each thread opens its own pools lazily: if another thread polled a socket, each answer
+//! would cost a wake-up.
 
 use std::sync::Arc;
 
@@ -9,56 +9,56 @@ use futures_util::future::join_all;
 use knowhow_domain::{Error, Result, Secret};
 use knowhow_telemetry::metrics;
 
-use crate::connect::{Checked, CheckedPool, Pipelined, check_files};
-use crate::vault::ahead::Connections;
-use crate::vault::held::{Patience, Source};
-use crate::vault::observed;
-use crate::vault::room::{Bounds, Room};
+use crate::vault::connect::{CheckedConnector, CheckedPool, Pipelined, check_files};
+use crate::vault::connection_queue::{Bounds, ConnectionQueue};
+use crate::vault::pool_metrics::{self, ObservedPool};
+use crate::vault::rollback_guard::{LabelledPool, Patience};
+use crate::vault::warm_up::WarmPool;
 use crate::{DatabaseConfig, DatabaseUrl};
 
-/// Connections of each worker thread that find out who calls: one for statements of one round trip, one for transactions.
+/// Connections per worker thread for authentication: one for single statements, one for transactions.
 pub(super) const LOOKUP_CONNECTIONS: u32 = 2;
 
-/// For each worker thread, for administration, jobs and exports.
+/// Connections per worker thread for administration, jobs and exports.
 pub(super) const RARE_CONNECTIONS: u32 = 2;
 
-/// The pools of one worker thread at one place. Not a way to run a statement: that takes a [`crate::TenantTx`] or a statement of
-/// the pipeline, both of which set the caller's context.
+/// The pools of one worker thread for one place. Statements run only through [`crate::TenantTx`] or the pipeline, which
+/// set the caller's context.
 #[derive(Clone)]
 pub struct Pools {
-    /// The place's name.
+    /// Name of the place.
     pub(crate) name: Arc<str>,
-    /// For [`crate::TenantTx`], and for what the clock does across tenants.
+    /// Pool for [`crate::TenantTx`] and scheduled work across tenants.
     pub(crate) writes: CheckedPool,
-    /// For statements across tenants, so that callers are recognised however busy the writers are.
+    /// Pool for transactions across tenants, so that authentication works even if all writers are busy.
     pub(crate) lookups: CheckedPool,
-    /// For those of them that take one round trip.
-    pub(crate) quick_lookups: Connections,
-    /// For statements of one round trip.
-    pub(crate) reads: Connections,
-    /// For [`crate::WriteTx`].
-    pub(crate) changes: Connections,
+    /// Pool for single statements across tenants.
+    pub(crate) quick_lookups: WarmPool,
+    /// Pool for statements of one round trip.
+    pub(crate) reads: WarmPool,
+    /// Pool for [`crate::WriteTx`].
+    pub(crate) changes: WarmPool,
     pub(crate) patience: Patience,
-    pub(crate) room: Arc<Room>,
+    pub(crate) queue: Arc<ConnectionQueue>,
 }
 
 impl Pools {
-    /// Prepares the pools; connects nothing yet.
+    /// Creates the pools without connecting.
     ///
     /// # Errors
-    /// `Malformed` where the URL is not one.
+    /// `Malformed` if the URL is invalid.
     pub(super) fn open(config: &DatabaseConfig, name: &str, url: &Secret) -> Result<Self> {
         let url = connection_url(config, url)?;
-        let pipelined = |connections, often: &'static [&'static str], label| -> Result<Connections> {
-            Ok(Connections { pool: pool(config, Pipelined(url.clone()), connections)?, often, label })
+        let pipelined = |connections, often: &'static [&'static str], label| -> Result<WarmPool> {
+            Ok(WarmPool { pool: pool(config, Pipelined(url.clone()), connections)?, frequent: often, label })
         };
-        let checked = |connections| pool(config, Checked(url.clone()), connections);
+        let checked = |connections| pool(config, CheckedConnector(url.clone()), connections);
         let rare = config.write_connections.min(RARE_CONNECTIONS);
         let all = [config.read_connections, config.write_connections as usize, rare as usize];
         let length = if config.queue_length == 0 { 2 * all.iter().sum::<usize>() } else { config.queue_length };
         let pools = Self {
             name: name.into(),
-            room: Room::new(Bounds { length, longest: config.queue_wait }, all),
+            queue: ConnectionQueue::new(Bounds { length, longest: config.queue_wait }, all),
             writes: checked(rare as usize)?,
             lookups: checked(LOOKUP_CONNECTIONS as usize / 2)?,
             quick_lookups: pipelined(LOOKUP_CONNECTIONS as usize / 2, &[], metrics::Pool::Lookups)?,
@@ -70,21 +70,32 @@ impl Pools {
             )?,
             patience: config.patience(),
         };
-        observed::note(&pools);
+        pool_metrics::note(pools.observed());
         Ok(pools)
     }
 
-    /// Where transactions of administration, jobs and exports take their connections.
-    pub(crate) fn rare(&self) -> Source<'_> {
-        Source { pool: &self.writes, label: metrics::Pool::Rare }
+    /// Returns all pools with their labels, for metrics.
+    fn observed(&self) -> [ObservedPool; 5] {
+        [
+            ObservedPool::Pipelined(metrics::Pool::Reads, self.reads.pool.clone()),
+            ObservedPool::Pipelined(metrics::Pool::Changes, self.changes.pool.clone()),
+            ObservedPool::Checked(metrics::Pool::Rare, self.writes.clone()),
+            ObservedPool::Checked(metrics::Pool::Lookups, self.lookups.clone()),
+            ObservedPool::Pipelined(metrics::Pool::Lookups, self.quick_lookups.pool.clone()),
+        ]
     }
 
-    /// Where statements across tenants that a request waits for take theirs.
-    pub(crate) fn lookups(&self) -> Source<'_> {
-        Source { pool: &self.lookups, label: metrics::Pool::Lookups }
+    /// Returns the pool for administration, jobs and exports.
+    pub(crate) fn rare(&self) -> LabelledPool<'_> {
+        LabelledPool { pool: &self.writes, label: metrics::Pool::Rare }
     }
 
-    /// Closes every connection; requests that still hold one finish first.
+    /// Returns the pool for requests' transactions across tenants.
+    pub(crate) fn lookups(&self) -> LabelledPool<'_> {
+        LabelledPool { pool: &self.lookups, label: metrics::Pool::Lookups }
+    }
+
+    /// Closes all connections. Requests in progress finish first.
     pub(super) async fn close(&self) {
         self.reads.pool.close();
         self.changes.pool.close();
@@ -94,28 +105,28 @@ impl Pools {
     }
 }
 
-/// What Postgres shows of a connection: the program, and the places besides `home` that it knows. Whoever moves a tenant refuses to while
-/// processes are connected that do not know where to.
+/// Returns the application name of connections: the program and the configured places other than `home`. A tenant is
+/// not moved to a place while processes are connected that do not know it.
 fn application_name(config: &DatabaseConfig) -> String {
     let places = config.places.iter().map(|place| place.name.as_str());
     let names: Vec<&str> = std::iter::once(PROGRAM).chain(places).collect();
     names.join(" ")
 }
 
-/// What a process calls itself that knows of no other place.
+/// Application name of a process without further places.
 pub(crate) const PROGRAM: &str = "knowhow";
 
-/// Parses the URL and reads the files that it names.
+/// Parses the URL and checks the files it refers to.
 ///
 /// # Errors
-/// `Malformed`, with the parameter or file that is wrong.
+/// `Malformed` with the invalid parameter or file.
 pub(crate) fn connection_url(config: &DatabaseConfig, url: &Secret) -> Result<DatabaseUrl> {
     let url = DatabaseUrl::parse(url)?;
     check_files(&url.tls)?;
     Ok(url.named(application_name(config)).within(config.acquire_timeout))
 }
 
-/// Prepares a pool whose connections are opened when they are needed.
+/// Creates a pool that opens connections on demand.
 pub(crate) fn pool<M, W>(config: &DatabaseConfig, manager: M, connections: usize) -> Result<Pool<M, W>>
 where
     M: Manager,
@@ -124,9 +135,9 @@ where
     let wait = Some(config.acquire_timeout);
     Pool::builder(manager)
         .max_size(connections)
-        // The connection that was used last goes first: it has what this process asks for prepared and planned, which
-        // costs a new one some 5 ms a statement. A caller who keeps many connections busy once would otherwise
-        // leave all others a round of cold ones.
+        // Reuses the most recently used connection, because its statements are already prepared and planned; that
+        // costs about 5 ms per statement. With the opposite order, one client that briefly uses many connections
+        // would give other clients only cold connections.
         .queue_mode(QueueMode::Lifo)
         .timeouts(Timeouts { wait, create: wait, recycle: wait })
         .runtime(Runtime::Tokio1)

@@ -1,9 +1,9 @@
-//! A statement of the pipeline, declared once: its text, its parameters and its columns, each with a type. What the code
-//! binds and reads follows from the declaration, and a test prepares every declared statement and compares both with
-//! what Postgres says.
+//! Statements of the pipeline. Each is declared once with its text and the types of its parameters and columns.
+//! Macros generate the code that binds parameters and reads columns. A test prepares every declared statement and
+//! compares the types with those that Postgres reports.
 //!
-//! `$1` and `$2` of every statement are the caller's tenant and user. The pipeline binds them itself; the members of the
-//! declaration follow from `$3` on.
+//! `$1` and `$2` of every statement are the caller's tenant and user, bound by the pipeline. The members of the
+//! declaration are bound from `$3` on.
 
 mod reader;
 
@@ -12,64 +12,64 @@ use tokio_postgres::types::{ToSql, Type};
 
 pub(crate) use reader::{Reader, read_rows};
 
-/// Whether a Rust type can be bound to, or read from, this type of Postgres.
+/// Returns whether a Rust type can be bound to, or read from, this Postgres type.
 pub(crate) type Accepts = fn(&Type) -> bool;
 
-/// How soon the commit of a write reaches the disk.
+/// Guarantee that a write gives about its commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Before the answer.
+    /// The commit is flushed to disk before the answer.
     Full,
-    /// Within the second. A crash of Postgres may lose it: for counts alone.
+    /// The commit is flushed within a second, so a crash of Postgres may lose it. Only for counters.
     Counts,
 }
 
-/// A statement with the values that it is run with.
+/// A statement with the values of its parameters.
 pub(crate) trait Statement: Sync {
-    /// Begins with a line `-- module.function`.
+    /// SQL text, beginning with a line `-- module.function`.
     const SQL: &'static str;
-    /// What it answers with, for each row.
+    /// Type of each returned row.
     type Row: Columns + Send;
 
-    /// The types of the parameters from `$3` on.
+    /// Returns the types of the parameters from `$3` on.
     fn accepts() -> Vec<Accepts>;
 
-    /// The values of the parameters from `$3` on.
+    /// Returns the values of the parameters from `$3` on.
     fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
 }
 
-/// Parameters that several statements have in common, one behind the other.
-pub(crate) trait Parameters: Sync {
-    /// Their types.
+/// Consecutive parameters shared by several statements.
+pub(crate) trait SharedParameters: Sync {
+    /// Returns the types of the parameters.
     fn accepts() -> Vec<Accepts>;
 
-    /// Their values.
+    /// Returns the values of the parameters.
     fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
 }
 
-/// A statement that changes nothing.
+/// A statement that only reads.
 pub(crate) trait Read: Statement {}
 
-/// A statement that changes something.
+/// A statement that writes.
 pub(crate) trait Write: Statement {
-    /// How soon that is safe.
+    /// Durability of its commit.
     const DURABILITY: Durability;
 }
 
-/// A statement across tenants that changes nothing: it finds out who calls. Its parameters begin at `$1`.
+/// A read across tenants, used to authenticate callers. Its parameters begin at `$1`.
 pub(crate) trait LookUp: Statement {}
 
-/// The first line of a statement says what it is called.
+/// Returns the name of a statement from its first line.
 pub(crate) fn name_of(sql: &'static str) -> &'static str {
     sql.split_whitespace().nth(1).unwrap_or_default()
 }
 
-/// Something that is read from columns, which are found by their names.
+/// A value read from columns, which are found by name.
 pub(crate) trait Columns: Sized {
-    /// Adds the names and types of its columns, in the order in which [`Columns::read`] takes them.
+    /// Appends the names and types of the columns, in the order of [`Columns::read`].
     fn add_to(columns: &mut Vec<(&'static str, Accepts)>);
 
-    /// Takes its columns from a row.
+    /// Reads the value from a row.
     fn read(reader: &mut Reader<'_>) -> Result<Self>;
 }
 
@@ -92,7 +92,7 @@ impl<A: Columns, B: Columns> Columns for (A, B) {
     }
 }
 
-/// Columns of something that an outer join may not have found: its first one is null then, and `None` is read.
+/// Columns of an outer join. The value is `None` if the first column is null.
 impl<A: Columns> Columns for Option<A> {
     fn add_to(columns: &mut Vec<(&'static str, Accepts)>) {
         A::add_to(columns);
@@ -109,11 +109,12 @@ impl<A: Columns> Columns for Option<A> {
     }
 }
 
-/// Declares what is read from the columns of a row, each by its name.
+/// Declares the columns that a value is read from.
 ///
-/// `row! { struct HeadRow { memory_id: Uuid, kind: String } }` makes a type of its own.
-/// `row! { Stamp { memories: i64 = memories_stamp } }` reads one that there is: the member, the type of the column and,
-/// where it differs from the member's, the column's name. A member whose type differs from its column's is made by `From`.
+/// - `row! { struct HeadRow { memory_id: Uuid, kind: String } }` declares a new type.
+/// - `row! { Stamp { memories: i64 = memories_stamp } }` uses an existing type. It gives, for each member, the type of
+///   the column and, if it differs, its name. If the type of the member differs from the column's, it is converted by
+///   `From`.
 macro_rules! row {
     (struct $name:ident { $($column:ident: $type:ty),* $(,)? }) => {
         pub(crate) struct $name { $(pub(crate) $column: $type),* }
@@ -145,9 +146,10 @@ macro_rules! column_name {
     };
 }
 
-/// Declares a statement: how it is run (`read`, `write`, `count` for a write whose commit need not reach the disk
-/// before the answer, or `look_up` for a read across tenants), its type with the parameters from `$3` on (from `$1` on for
-/// `look_up`), what each row is read into, and its text.
+/// Declares a statement: its kind, its type with the parameters, the type of each row, and its text.
+///
+/// Kinds are `read`, `write`, `count` (a write that may be committed asynchronously) and `look_up` (a read across
+/// tenants). Parameters begin at `$3`, for `look_up` at `$1`.
 ///
 /// ```text
 /// statement! {
@@ -157,7 +159,7 @@ macro_rules! column_name {
 /// }
 /// ```
 ///
-/// `..columns: SkillColumns` among the parameters stands for all those that `parameters!` declares under that name.
+/// `..columns: SkillColumns` among the parameters includes all parameters that `parameters!` declares under that name.
 macro_rules! statement {
     (
         $kind:ident $name:ident $(<$life:lifetime>)? {
@@ -180,7 +182,7 @@ macro_rules! statement {
                 $(
                     let last: Vec<$crate::vault::statement::Accepts> =
                         vec![$(<$last_type as ::tokio_postgres::types::ToSql>::accepts),*];
-                    let shared = <$shared_type as $crate::vault::statement::Parameters>::accepts();
+                    let shared = <$shared_type as $crate::vault::statement::SharedParameters>::accepts();
                     let first = [first, shared, last].concat();
                 )?
                 first
@@ -190,7 +192,7 @@ macro_rules! statement {
                 let first: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$member),*];
                 $(
                     let last: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$last),*];
-                    let first = [first, $crate::vault::statement::Parameters::values(&self.$shared), last].concat();
+                    let first = [first, $crate::vault::statement::SharedParameters::values(&self.$shared), last].concat();
                 )?
                 first
             }
@@ -200,13 +202,13 @@ macro_rules! statement {
     };
 }
 
-/// Declares parameters that several statements have in common.
+/// Declares parameters shared by several statements.
 macro_rules! parameters {
     ($(#[doc = $doc:literal])* struct $name:ident { $($member:ident: $type:ty),* $(,)? }) => {
         $(#[doc = $doc])*
         pub(crate) struct $name { $(pub(crate) $member: $type),* }
 
-        impl $crate::vault::statement::Parameters for $name {
+        impl $crate::vault::statement::SharedParameters for $name {
             fn accepts() -> Vec<$crate::vault::statement::Accepts> {
                 vec![$(<$type as ::tokio_postgres::types::ToSql>::accepts),*]
             }

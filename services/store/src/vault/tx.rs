@@ -1,5 +1,5 @@
-//! A transaction whose statements the compiler checks, each in a round trip of its own: for administration, jobs and
-//! exports. It carries its caller's context from its first byte, as those of the pipeline do.
+//! Transactions of sqlx, with statements checked at compile time and one round trip per statement, for
+//! administration, jobs and exports. As in the pipeline, the first message sets the caller's context.
 
 mod system;
 
@@ -12,19 +12,20 @@ use uuid::Uuid;
 
 pub(crate) use system::SystemTx;
 
-use super::line;
-use super::room::{Kind, Place};
-use crate::error::refuse;
-use crate::vault::held::{Bounded, Held};
-use crate::{Database, Principal, trail};
+use crate::vault::connection_queue::{Kind, Place};
+use crate::vault::error::refuse;
+use crate::vault::request_context;
+use crate::vault::rollback_guard::{Bounded, GuardedConnection};
+use crate::vault::user_concurrency::{self, TenantUser};
+use crate::{Database, Principal};
 
-/// Which role a transaction takes; the login role itself may do nothing.
+/// Database role of a transaction. The login role itself has no rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatabaseRole {
     Tenant,
     Admin,
     System,
-    /// The worker's, over the queue alone.
+    /// The worker's role, with access to the queue only.
     Queue,
     Owner,
 }
@@ -41,23 +42,25 @@ impl DatabaseRole {
     }
 }
 
-/// `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are formatted in; all of it
-/// is `SET LOCAL`, so nothing survives in the pool and transaction-mode poolers are safe.
+/// Returns `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are interpolated.
+/// All settings are `SET LOCAL`, so connections keep no state and transaction-mode poolers are safe.
 pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, limits: &str) -> String {
     let mut begin = format!("BEGIN; {}; {limits}", context_statement(role, tenant, user));
-    trail::append_to(&mut begin);
+    request_context::append_to(&mut begin);
     begin
 }
 
-/// Keeps one plan of each statement for all values. Postgres would otherwise plan some statements at every execution,
-/// which costs more than to run them; the plans that are kept are the ones that `tests/store/plans.rs` looks at. A plan may be
-/// made while a table is empty, where to read all of it seems cheapest, and is kept while it grows: so indexes are always
-/// preferred. Before version 18 of Postgres a plan that still reads a whole table then looks so dear that it would be compiled each
-/// time. Said in each transaction: a pooler takes no such options of a connection.
+/// Makes Postgres cache one generic plan per statement. Otherwise it would plan some statements at every execution,
+/// which costs more than running them. `tests/store/plans.rs` checks these plans.
+///
+/// A plan may be made while a table is empty, when a sequential scan seems cheapest, and it stays cached as the table
+/// grows. So sequential scans are disabled. Before Postgres 18, a plan with an unavoidable sequential scan then has
+/// such a high cost that Postgres would compile it (JIT) at each execution. So JIT is off. The settings are set per
+/// transaction, because poolers reject them as connection options.
 pub(super) const PLAN_ONCE: &str =
     "; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
 
-/// For whom the open transaction is, alone.
+/// Returns statements that set the role, tenant and user of the open transaction.
 pub(super) fn context_statement(role: DatabaseRole, tenant: TenantId, user: UserId) -> String {
     format!(
         "SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'",
@@ -67,23 +70,23 @@ pub(super) fn context_statement(role: DatabaseRole, tenant: TenantId, user: User
     )
 }
 
-/// As which role, and over which user's rows.
-struct As {
+/// Role of a transaction, and the user of its rows.
+struct TransactionRole {
     role: DatabaseRole,
     user: UserId,
-    /// How it reads, as a statement behind others.
+    /// Statement appended to BEGIN to set the isolation level, or empty.
     reads: &'static str,
 }
 
-/// What a transaction is for, as the log says it, and when somebody began to wait for it.
-struct Named {
+/// Name of a transaction for logs, and the start of the caller's wait.
+struct TransactionLog {
     name: &'static str,
     since: Instant,
-    /// Ends with the transaction.
+    /// Span that ends with the transaction.
     _span: Wait,
 }
 
-impl Named {
+impl TransactionLog {
     fn now(name: &'static str) -> Self {
         Self { name, since: Instant::now(), _span: spans::wait_for(name) }
     }
@@ -94,38 +97,45 @@ impl Named {
     }
 }
 
-/// An open transaction of one principal. Dropped without [`TenantTx::commit`], it rolls back.
+/// An open transaction of one principal. It rolls back if it is dropped without [`TenantTx::commit`].
 pub struct TenantTx {
-    name: Named,
-    tx: Held,
+    name: TransactionLog,
+    tx: GuardedConnection,
     tenant: TenantId,
     user: UserId,
     actor: String,
     tenant_slug: String,
-    /// Given back after the transaction is over, as fields are dropped in this order.
+    /// Permits, which are released after the transaction is over, because fields are dropped in this order.
     _place: Place,
     _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl TenantTx {
-    /// Opens a transaction for the principal's own user. `name` says in the log what it is for.
+    /// Opens a transaction for the principal's own user. `name` is its purpose, for logs.
     ///
     /// # Errors
-    /// `Malformed` where the principal names no user; `Unavailable` where no connection is to be had.
+    /// `Malformed` if the principal has no user; `Unavailable` if no connection is available.
     pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
-        Self::open(db, principal, As { role: DatabaseRole::Tenant, user: principal.user()?, reads: "" }, name).await
+        Self::open(
+            db,
+            principal,
+            TransactionRole { role: DatabaseRole::Tenant, user: principal.user()?, reads: "" },
+            name,
+        )
+        .await
     }
 
-    /// Opens a transaction of a tenant's admin over `user`'s rows, or [`UserId::TENANT_WIDE`].
+    /// Opens a transaction of a tenant's admin over the rows of `user`, or [`UserId::TENANT_WIDE`].
     ///
     /// # Errors
-    /// `Forbidden` for anyone but an admin; `Unavailable` where no connection is to be had.
+    /// `Forbidden` unless the caller is an admin; `Unavailable` if no connection is available.
     pub async fn begin_admin(db: &Database, principal: &Principal, user: UserId, name: &'static str) -> Result<Self> {
         principal.require_admin()?;
-        Self::open(db, principal, As { role: DatabaseRole::Admin, user, reads: "" }, name).await
+        Self::open(db, principal, TransactionRole { role: DatabaseRole::Admin, user, reads: "" }, name).await
     }
 
-    /// The same to read alone: every statement sees the state of the first.
+    /// Opens a read-only transaction like [`TenantTx::begin_admin`]. All statements see the same snapshot, the one of
+    /// the first statement.
     ///
     /// # Errors
     /// As [`TenantTx::begin_admin`].
@@ -136,19 +146,22 @@ impl TenantTx {
         name: &'static str,
     ) -> Result<Self> {
         principal.require_admin()?;
-        // Before the first statement that reads. Where the tenant has just left, this may not see that: what it reads is whole.
+        // The level is set before the first read. If the tenant was moved away just now, the snapshot may predate the
+        // move, but its data is complete.
         let reads = "; set transaction isolation level repeatable read, read only";
-        Self::open(db, principal, As { role: DatabaseRole::Admin, user, reads }, name).await
+        Self::open(db, principal, TransactionRole { role: DatabaseRole::Admin, user, reads }, name).await
     }
 
-    async fn open(db: &Database, principal: &Principal, acting: As, name: &'static str) -> Result<Self> {
-        let (name, at, fence) = (Named::now(name), db.of(principal), db.fence());
+    async fn open(db: &Database, principal: &Principal, acting: TransactionRole, name: &'static str) -> Result<Self> {
+        let (name, at, fence) = (TransactionLog::now(name), db.of(principal), db.fence());
         let patience = at.patience;
-        let (since, As { role, user, reads }) = (name.since, acting);
-        let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.for_turn()).await?;
-        let place = at.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
+        let (since, TransactionRole { role, user, reads }) = (name.since, acting);
+        let turn = user_concurrency::TRANSACTIONS
+            .take(TenantUser { tenant: principal.tenant(), user }, patience.for_turn())
+            .await?;
+        let place = at.queue.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since)) + reads + fence;
-        let tx = Held::begin(at.rare(), patience, since, begin).await.map_err(refuse)?;
+        let tx = GuardedConnection::begin(at.rare(), patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
             name,
             tx,
@@ -161,18 +174,18 @@ impl TenantTx {
         })
     }
 
-    /// Makes everything durable.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key.
+    /// `Unavailable` if the answer did not arrive. The caller should then retry with the same idempotency key.
     pub async fn commit(self) -> Result<()> {
         self.tx.commit().await.map_err(refuse)?;
         self.name.tell("committed");
         Ok(())
     }
 
-    /// Takes the user's catalogue row, which all writes to what recall and snapshots show take first: what is read behind
-    /// it is current, and nobody waits in a circle.
+    /// Locks the user's catalogue row. All writes to data that recall and snapshots show lock this row first. Later
+    /// reads are therefore current, and deadlocks are avoided.
     pub(crate) async fn lock_user(&mut self) -> Result<()> {
         let (tenant, user) = (self.tenant(), self.user());
         sqlx::query!(

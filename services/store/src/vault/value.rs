@@ -1,5 +1,5 @@
-//! Stored values that are more than what their columns say. One that is not what it must be makes its row inconsistent,
-//! which the reader of the row reports by statement, row and column.
+//! Column types with stricter rules than their Postgres type. If a value violates them, the reader reports statement,
+//! row and column.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 type Refused = Box<dyn Error + Sync + Send>;
 
-/// A text that is stored as bytes, since its digest is taken over them.
+/// A text stored as bytes, because its digest is computed over them.
 pub(crate) struct Utf8(String);
 
 impl FromSql<'_> for Utf8 {
@@ -29,7 +29,7 @@ impl From<Utf8> for String {
     }
 }
 
-/// The list of a skill's files beside SKILL.md.
+/// The list of a skill's files other than SKILL.md.
 pub(crate) struct Files(Vec<ResourceEntry>);
 
 impl FromSql<'_> for Files {
@@ -49,14 +49,17 @@ impl From<Files> for Vec<ResourceEntry> {
     }
 }
 
-/// What a skill's frontmatter says that has no column of its own.
+/// Frontmatter members of a skill that have no columns of their own.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredAttributes {
     #[serde(flatten)]
     pub(crate) shown: Attributes,
-    /// Whether it is recalled by name alone.
+    /// Whether recall finds the skill only by its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) disable_model_invocation: bool,
+    /// Name in the frontmatter, as a lookup key, if it differs from the skill's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) alias: Option<String>,
 }
 
 impl FromSql<'_> for StoredAttributes {
@@ -70,12 +73,12 @@ impl FromSql<'_> for StoredAttributes {
     }
 }
 
-/// Ids as Postgres takes them, in their order.
+/// Converts ids for Postgres, keeping their order.
 pub(crate) fn uuids<T: Copy + Into<Uuid>>(ids: impl IntoIterator<Item = T>) -> Vec<Uuid> {
     ids.into_iter().map(Into::into).collect()
 }
 
-/// A place in a text, in bytes from its start.
+/// A position in a text, in bytes from its start.
 pub(crate) struct Offset(usize);
 
 impl FromSql<'_> for Offset {
@@ -114,7 +117,7 @@ impl From<ToolCalls> for Vec<ToolCall> {
     }
 }
 
-/// What a conversation came to.
+/// The summary of a conversation.
 pub(crate) struct Summary(ConversationSummary);
 
 impl FromSql<'_> for Summary {

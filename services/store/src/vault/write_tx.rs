@@ -1,17 +1,18 @@
-//! A transaction that changes something in as few round trips as it can: two where it reads before it writes.
+//! A write transaction with the fewest possible round trips: two if it reads before it writes.
 //!
-//! A round trip carries several statements. They are sent one behind the other without waiting for an answer, and the
-//! answers are then awaited together:
+//! A round trip carries several statements, sent without waiting for the answers in between:
 //!
-//! 1. BEGIN with the caller's context, the user's catalogue row locked, an idempotency key claimed, and what is read
-//!    behind that lock;
-//! 2. the write, the answer for the idempotency key, and COMMIT.
+//! 1. BEGIN with the caller's context, the lock on the user's catalogue row, the claim of an idempotency key, and
+//!    reads after that lock;
+//! 2. the write, the stored answer for the idempotency key, and COMMIT.
 //!
-//! COMMIT is sent before the write has answered. So a write that may find nothing to change calls
-//! `app.require_written`, and checks that decide against a write come before it, on numbers that the lock keeps still.
+//! COMMIT is sent before the answer to the write has arrived. So a write that may find no row to change must call
+//! `app.require_written`. Checks that reject a write run before it, and use numbers that cannot change because of the
+//! lock.
 //!
-//! A write that decides by its answer what comes next is sent with the first round trip, behind the claim. Where the key
-//! turns out to be claimed by an earlier request, the transaction is rolled back, and another one reads that request's answer.
+//! If the answer to a write determines the next statement, the write is sent with the first round trip, after the
+//! claim. If an earlier request has already claimed the key, the transaction is rolled back, and another transaction
+//! reads the answer of that request.
 
 mod claim;
 
@@ -22,13 +23,13 @@ use knowhow_telemetry::trace::{self, Wait};
 use tokio::time::timeout;
 
 use self::claim::made_before;
-use super::ahead::Connections;
-use super::connection::{Connection, Failed, Places, RowOwner};
-use super::line;
-use super::queued::{Answer, Queued, in_queue};
-use super::room::Kind;
+use super::connection::{Connection, Failed, RowOwner, TransactionPermits};
 use super::statement::{Read, Statement, Write, statement};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
+use crate::vault::batch::{PendingRows, QueuedStatement, in_queue};
+use crate::vault::connection_queue::Kind;
+use crate::vault::user_concurrency::{self, TenantUser};
+use crate::vault::warm_up::WarmPool;
 use crate::{Database, Principal};
 
 statement! {
@@ -37,16 +38,16 @@ statement! {
     select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update"
 }
 
-/// An open transaction of one principal's user. Dropped without [`WriteTx::commit`], it leaves nothing behind.
+/// An open transaction of one principal's user. It rolls back if it is dropped without [`WriteTx::commit`].
 pub struct WriteTx {
     name: &'static str,
-    /// Ends with the transaction.
+    /// Span that ends with the transaction.
     _span: Wait,
-    pool: Connections,
+    pool: WarmPool,
     connection: Connection,
-    queue: Vec<Box<dyn Queued>>,
-    claim: Option<Answer<()>>,
-    counts: Option<Counts>,
+    queue: Vec<Box<dyn QueuedStatement>>,
+    claim: Option<PendingRows<()>>,
+    counts: Option<CatalogueCounts>,
     statements: usize,
     flights: u32,
     since: Instant,
@@ -54,29 +55,29 @@ pub struct WriteTx {
     actor: String,
 }
 
-/// What the user's catalogue row said when this transaction locked it.
+/// Totals of the user's skills when this transaction locked the catalogue row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counts {
+pub(crate) struct CatalogueCounts {
     pub(crate) skills: i32,
     pub(crate) bytes: i64,
     pub(crate) stored_bytes: i64,
 }
 
 impl WriteTx {
-    /// Takes a place in the user's line and a connection; nothing is sent yet. `name` says in the log what the
-    /// transaction is for.
+    /// Acquires the user's permit and a connection. Sends no statement yet. `name` is the purpose of the transaction,
+    /// for logs.
     ///
     /// # Errors
-    /// `Malformed` where the principal names no user; `RateLimited` where too many requests of the user wait;
-    /// `Unavailable` where no connection is to be had.
+    /// `Malformed` if the principal has no user; `RateLimited` if too many requests of the user wait; `Unavailable` if
+    /// no connection is available.
     pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
         let (since, at) = (Instant::now(), db.of(principal));
         let patience = at.patience;
         let span = trace::wait_for(name);
         let (tenant, user) = (principal.tenant(), principal.user()?);
-        let place = line::TRANSACTIONS.take(tenant, user, patience.for_turn()).await?;
-        let room = at.room.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
-        // Whatever the request has waited for before, a new connection has the time that opening one takes.
+        let place = user_concurrency::TRANSACTIONS.take(TenantUser { tenant, user }, patience.for_turn()).await?;
+        let room = at.queue.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
+        // Opening a new connection gets its full time, regardless of how long the request has waited before.
         let connection = timeout(patience.acquire, Connection::take(&at.changes, patience))
             .await
             .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;
@@ -89,7 +90,7 @@ impl WriteTx {
             connection: connection.begin_with(
                 begin,
                 RowOwner { tenant: tenant.0, user: user.0 },
-                Places { _line: place, _room: room },
+                TransactionPermits { _line: place, _room: room },
             ),
             queue: Vec::new(),
             claim: None,
@@ -102,31 +103,31 @@ impl WriteTx {
         })
     }
 
-    /// Has a statement sent with the next one that is run, or with COMMIT, ahead of that. Its answer is known then.
-    pub(crate) fn send_ahead<S: Statement + Send + 'static>(&mut self, statement: S) -> Answer<S::Row> {
+    /// Queues a statement. The next round trip sends it, and then its answer is available.
+    pub(crate) fn send_ahead<S: Statement + Send + 'static>(&mut self, statement: S) -> PendingRows<S::Row> {
         let (queued, answer) = in_queue(statement);
         self.queue.push(queued);
         self.statements += 1;
         answer
     }
 
-    /// How many statements were sent so far or are in the queue. A caller that refuses something halfway compares it to learn
-    /// whether part of that is in the transaction.
+    /// Returns the number of statements sent or queued so far. A caller compares it before and after a rejected
+    /// change to learn whether the transaction contains a part of that change.
     pub fn statements(&self) -> usize {
         self.statements
     }
 
-    /// Runs a statement that changes nothing, behind all that was to be sent before.
+    /// Runs a read after all queued statements.
     pub(crate) async fn read<S: Read + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
         self.run(statement).await
     }
 
-    /// Runs a statement that changes something now, where its answer decides what comes next.
+    /// Runs a write now, because its answer determines the next statement.
     pub(crate) async fn write<S: Write + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
         self.run(statement).await
     }
 
-    /// Sends what is in the queue now.
+    /// Sends the queued statements now.
     pub(crate) async fn fly_now(&mut self) -> Result<()> {
         self.fly(false).await
     }
@@ -137,11 +138,11 @@ impl WriteTx {
         answer.take()
     }
 
-    /// Makes everything durable. What is still in the queue is sent together with COMMIT.
+    /// Commits the transaction. Statements still in the queue are sent together with COMMIT.
     ///
     /// # Errors
-    /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key. `Internal`
-    /// where a write did not find what it was to change; nothing is kept then.
+    /// `Unavailable` if the answer did not arrive. The caller should then retry with the same idempotency key.
+    /// `Internal` if a write did not find its row; the transaction is rolled back then.
     pub async fn commit(mut self) -> Result<()> {
         self.learn_claim().await?;
         if self.connection.has_begun() || !self.queue.is_empty() {
@@ -151,8 +152,8 @@ impl WriteTx {
         Ok(())
     }
 
-    /// Sends everything in one round trip with COMMIT. `false`, and nothing is kept, where `app.require_written` has refused it:
-    /// something is not as the caller took it to be.
+    /// Sends all queued statements in one round trip with COMMIT. Returns `false` after a rollback if
+    /// `app.require_written` rejected a write, because the data has changed since the caller read it.
     ///
     /// # Errors
     /// As [`WriteTx::commit`].
@@ -168,17 +169,17 @@ impl WriteTx {
         tracing::debug!(transaction = self.name, flights = self.flights, elapsed_us = micros, "{outcome}");
     }
 
-    /// Takes the user's catalogue row ahead of the next statement, as all writes to what recall and snapshots show do:
-    /// what is read behind it is current, and nobody waits in a circle.
+    /// Queues the lock on the user's catalogue row. All writes to data that recall and snapshots show lock this row
+    /// first. Later reads are therefore current, and deadlocks are avoided.
     pub(crate) fn lock_user(&mut self) {
         self.send_ahead(LockUser {});
     }
 
-    pub(crate) fn set_counts(&mut self, counts: Counts) {
+    pub(crate) fn set_counts(&mut self, counts: CatalogueCounts) {
         self.counts = Some(counts);
     }
 
-    pub(crate) fn counts(&self) -> Result<Counts> {
+    pub(crate) fn counts(&self) -> Result<CatalogueCounts> {
         self.counts.ok_or_else(|| Error::internal("a change without the user's catalogue row locked"))
     }
 
@@ -186,13 +187,13 @@ impl WriteTx {
         self.actor.clone()
     }
 
-    /// One round trip: what is in the queue, and COMMIT where that is asked for.
+    /// Sends the queue in one round trip, followed by COMMIT if `commits`.
     async fn fly(&mut self, commits: bool) -> Result<()> {
         let flight = std::mem::take(&mut self.queue);
         self.flights += 1;
         let mut sent = self.connection.send(&flight, commits).await;
-        // Nothing was done on a connection that was closed before it began anything, so nothing is done twice. The pool
-        // may have kept others that are closed too.
+        // No statement ran on a connection that was closed before the transaction began, so a retry is safe. The pool
+        // may have several such connections.
         for _ in 0..self.pool.pool.status().max_size {
             if !self.connection.was_closed_before_it_began() {
                 break;
@@ -204,7 +205,7 @@ impl WriteTx {
             queued.answer(rows)?;
         }
         match sent.failed {
-            // If so, other failures do not count: the work was not to be done again.
+            // If the request is a repetition, other failures do not matter, because its work must not be done again.
             _ if self.was_made_before() => Err(made_before()),
             Some(failed) => {
                 self.is_refused = failed.is_refused_write();

@@ -1,41 +1,41 @@
-//! What is asked for when metrics are read.
+//! Gauges. The values of these metrics are read at each export.
 
 use std::sync::Arc;
 
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::Meter;
+use opentelemetry::metrics::{AsyncInstrumentBuilder, Meter, ObservableGauge};
 
 use super::labels::{Model, Pool};
 use super::table;
 
-/// The connections of a pool.
+/// Numbers of connections of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolConnections {
-    /// Which pool.
+    /// Pool that the numbers belong to.
     pub pool: Pool,
-    /// Those that somebody has.
+    /// Number of connections in use.
     pub used: u64,
-    /// Those that wait for somebody.
+    /// Number of idle connections.
     pub idle: u64,
 }
 
-/// The jobs of one kind.
+/// Numbers of jobs of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobsOfTask {
-    /// The kind.
+    /// Kind of the jobs.
     pub task: &'static str,
-    /// Those that wait, also for their next try.
+    /// Number of waiting jobs, including those that wait for a retry.
     pub waiting: u64,
-    /// Those that a worker has.
+    /// Number of running jobs.
     pub running: u64,
-    /// Those that failed for good.
+    /// Number of jobs that failed permanently.
     pub dead: u64,
-    /// For how many seconds the oldest could have been begun.
+    /// Delay of the most overdue job, in seconds.
     pub oldest: f64,
 }
 
 impl JobsOfTask {
-    /// Counts others of the kind with them.
+    /// Adds the counts of the same kind from another database. `oldest` becomes the maximum of both.
     pub fn add(&mut self, others: &Self) {
         self.waiting += others.waiting;
         self.running += others.running;
@@ -44,39 +44,70 @@ impl JobsOfTask {
     }
 }
 
-/// Who knows the numbers. None of it may wait: metrics are read on whatever thread wants them.
+/// Source of the gauges' values. Its functions must not block, because the metrics reader calls them on any thread.
 pub trait Gauges: Send + Sync + 'static {
-    /// The connections of all pools of this process.
+    /// Returns the connections of all pools of this process.
     fn connections(&self) -> Vec<PoolConnections>;
 
-    /// The jobs in the queue, as they were counted last.
+    /// Returns the numbers of jobs in the queue, as last counted.
     fn jobs(&self) -> Vec<JobsOfTask>;
 
-    /// Months after this one that use has a partition for; `None` where the database does not say.
+    /// Returns the number of future months that have a partition for usage; `None` if it is unknown.
     fn months_ahead(&self) -> Option<u64>;
 
-    /// For how many seconds the replica has not shown what the primary had; `None` where there is none.
+    /// Returns the lag of the replica in seconds; `None` if there is no replica.
     fn replica_lag(&self) -> Option<f64>;
 
-    /// Whether a model is left alone; `None` where there is none.
+    /// Returns whether requests to a model are paused after failures; `None` if the model is not configured.
     fn is_paused(&self, model: Model) -> Option<bool>;
 }
 
-/// Has the gauges asked for whenever metrics are read through this meter.
+/// Registers all gauges with a meter.
 pub fn observe(meter: &Meter, gauges: Arc<dyn Gauges>, version: &'static str) {
-    let count = |metric: &table::Metric| meter.u64_observable_gauge(metric.name).with_description(metric.meaning);
-    let of = gauges.clone();
-    count(&table::POOL_CONNECTIONS)
+    observe_connections(meter, gauges.clone());
+    observe_jobs(meter, &gauges);
+    observe_database(meter, &gauges);
+    count(meter, &table::MODEL_PAUSED)
         .with_callback(move |observer| {
-            for PoolConnections { pool, used, idle } in of.connections() {
+            for model in [Model::Embeddings, Model::Chat] {
+                if let Some(paused) = gauges.is_paused(model) {
+                    observer.observe(paused.into(), &[KeyValue::new("model", model.as_str())]);
+                }
+            }
+        })
+        .build();
+    count(meter, &table::BUILD_INFO)
+        .with_callback(move |observer| observer.observe(1, &[KeyValue::new("version", version)]))
+        .build();
+}
+
+/// Returns a builder of a gauge with whole numbers and no unit.
+fn count<'a>(meter: &'a Meter, metric: &table::Metric) -> AsyncInstrumentBuilder<'a, ObservableGauge<u64>, u64> {
+    meter.u64_observable_gauge(metric.name).with_description(metric.meaning)
+}
+
+/// Returns a builder of a gauge in seconds.
+fn seconds<'a>(meter: &'a Meter, metric: &table::Metric) -> AsyncInstrumentBuilder<'a, ObservableGauge<f64>, f64> {
+    meter.f64_observable_gauge(metric.name).with_unit(metric.unit).with_description(metric.meaning)
+}
+
+/// Registers the gauge of connections.
+fn observe_connections(meter: &Meter, gauges: Arc<dyn Gauges>) {
+    count(meter, &table::POOL_CONNECTIONS)
+        .with_callback(move |observer| {
+            for PoolConnections { pool, used, idle } in gauges.connections() {
                 for (state, count) in [("used", used), ("idle", idle)] {
                     observer.observe(count, &[KeyValue::new("pool", pool.as_str()), KeyValue::new("state", state)]);
                 }
             }
         })
         .build();
+}
+
+/// Registers the gauges of the job queue.
+fn observe_jobs(meter: &Meter, gauges: &Arc<dyn Gauges>) {
     let of = gauges.clone();
-    count(&table::JOBS)
+    count(meter, &table::JOBS)
         .with_callback(move |observer| {
             for jobs in of.jobs() {
                 let states = [("waiting", jobs.waiting), ("running", jobs.running), ("dead", jobs.dead)];
@@ -87,19 +118,19 @@ pub fn observe(meter: &Meter, gauges: Arc<dyn Gauges>, version: &'static str) {
         })
         .build();
     let of = gauges.clone();
-    let oldest = &table::JOBS_OLDEST;
-    meter
-        .f64_observable_gauge(oldest.name)
-        .with_unit(oldest.unit)
-        .with_description(oldest.meaning)
+    seconds(meter, &table::JOBS_OLDEST)
         .with_callback(move |observer| {
             for jobs in of.jobs() {
                 observer.observe(jobs.oldest, &[KeyValue::new("task", jobs.task)]);
             }
         })
         .build();
+}
+
+/// Registers the gauges of usage partitions and of the replica.
+fn observe_database(meter: &Meter, gauges: &Arc<dyn Gauges>) {
     let of = gauges.clone();
-    count(&table::USAGE_MONTHS)
+    count(meter, &table::USAGE_MONTHS)
         .with_callback(move |observer| {
             if let Some(months) = of.months_ahead() {
                 observer.observe(months, &[]);
@@ -107,27 +138,11 @@ pub fn observe(meter: &Meter, gauges: Arc<dyn Gauges>, version: &'static str) {
         })
         .build();
     let of = gauges.clone();
-    let lag = &table::REPLICA_LAG;
-    meter
-        .f64_observable_gauge(lag.name)
-        .with_unit(lag.unit)
-        .with_description(lag.meaning)
+    seconds(meter, &table::REPLICA_LAG)
         .with_callback(move |observer| {
             if let Some(seconds) = of.replica_lag() {
                 observer.observe(seconds, &[]);
             }
         })
-        .build();
-    count(&table::MODEL_PAUSED)
-        .with_callback(move |observer| {
-            for model in [Model::Embeddings, Model::Chat] {
-                if let Some(paused) = gauges.is_paused(model) {
-                    observer.observe(paused.into(), &[KeyValue::new("model", model.as_str())]);
-                }
-            }
-        })
-        .build();
-    count(&table::BUILD_INFO)
-        .with_callback(move |observer| observer.observe(1, &[KeyValue::new("version", version)]))
         .build();
 }

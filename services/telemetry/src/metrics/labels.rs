@@ -1,23 +1,23 @@
-//! The values of labels, which are closed sets.
+//! Labels of metrics. Each label has a fixed set of values.
 
-/// Which pool a connection is of.
+/// Pool that a connection belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
-    /// Statements of one round trip.
+    /// Statements that take one round trip.
     Reads,
-    /// Transactions of two.
+    /// Transactions that take two round trips.
     Changes,
     /// Administration, jobs and the queue.
     Rare,
-    /// Who calls.
+    /// Queries that look up the caller of a request.
     Lookups,
 }
 
 impl Pool {
-    /// All of them.
+    /// All pools.
     pub const ALL: [Self; 4] = [Self::Reads, Self::Changes, Self::Rare, Self::Lookups];
 
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reads => "reads",
@@ -28,17 +28,17 @@ impl Pool {
     }
 }
 
-/// What is read where there is a replica.
+/// Data that is read from the replica, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadOf {
-    /// What recall keeps of a user's skills.
+    /// A user's catalogue for recall.
     Catalogue,
-    /// All skills of a user.
+    /// All skills of a user, for an export.
     Export,
 }
 
 impl ReadOf {
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Catalogue => "catalogue",
@@ -47,19 +47,19 @@ impl ReadOf {
     }
 }
 
-/// Where it was read, and why there.
+/// Database that a read used, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadFrom {
     /// The replica.
     Replica,
-    /// The primary, as the replica had not come far enough.
+    /// The primary, because the replica lags behind.
     PrimaryAsBehind,
-    /// The primary, as the replica is not to be asked, or has failed.
+    /// The primary, because the replica is disabled or has failed.
     PrimaryAsUnfit,
 }
 
 impl ReadFrom {
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Replica => "replica",
@@ -69,48 +69,51 @@ impl ReadFrom {
     }
 }
 
-/// A part of a turn.
+/// Stage of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Reading where the session stands.
+    /// Reading the session.
     Read,
-    /// Making the message's vector.
+    /// Embedding the message.
     Embedding,
-    /// Having the user's catalogue in memory.
+    /// Loading the user's catalogue.
     Catalogue,
-    /// Looking for skills.
+    /// Searching for skills.
     Search,
-    /// Making the answer.
+    /// Judging the found skills by a chat model.
+    Judge,
+    /// Composing the answer.
     Compose,
-    /// Keeping it.
+    /// Storing the turn.
     Write,
 }
 
 impl Stage {
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Embedding => "embedding",
             Self::Catalogue => "catalogue",
             Self::Search => "search",
+            Self::Judge => "judge",
             Self::Compose => "compose",
             Self::Write => "write",
         }
     }
 }
 
-/// Which model was asked.
+/// Kind of model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
-    /// The one that makes vectors.
+    /// The embedding model.
     Embeddings,
-    /// The one that writes.
+    /// The chat model.
     Chat,
 }
 
 impl Model {
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Embeddings => "embeddings",
@@ -119,23 +122,23 @@ impl Model {
     }
 }
 
-/// What came of a request to a model.
+/// Outcome of a request to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// An answer.
+    /// The model returned a usable answer.
     Ok,
-    /// No answer in time.
+    /// The model did not answer in time.
     Timeout,
-    /// An answer that is an error.
+    /// The model returned an error status.
     Refused,
-    /// An answer that cannot be used.
+    /// The model returned an unusable answer.
     Unreadable,
-    /// No connection, or one that broke.
+    /// The connection failed or broke.
     Error,
 }
 
 impl Asked {
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -147,21 +150,21 @@ impl Asked {
     }
 }
 
-/// What came of a try of a job.
+/// Outcome of one attempt to run a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tried {
-    /// It is done.
+    /// The job is completed.
     Done,
-    /// It failed, and is tried again.
+    /// The attempt failed, and the job will be retried.
     Retried,
-    /// It failed for good.
+    /// The job failed permanently.
     Dead,
-    /// It waits, as its tenant or user is suspended.
+    /// The job was postponed, because its tenant or user is suspended.
     PutBack,
 }
 
 impl Tried {
-    /// Its label.
+    /// Returns the value of the label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",

@@ -1,4 +1,4 @@
-//! Metrics. Each function notes one thing, and does nothing until [`start`] was called.
+//! Metrics. Each function records an event. Calls before [`start`] have no effect.
 
 mod gauges;
 mod labels;
@@ -16,7 +16,7 @@ pub use labels::{Asked, Model, Pool, ReadFrom, ReadOf, Stage, Tried};
 use routes::Routes;
 pub use table::{ALL, Kind, Metric};
 
-/// What is recorded as it happens; gauges are asked for.
+/// The instruments that record events. Gauges are not among them, because they are read on demand.
 struct Recorded {
     request: Histogram<f64>,
     routes: Routes,
@@ -37,7 +37,7 @@ struct Recorded {
 
 static RECORDED: OnceLock<Recorded> = OnceLock::new();
 
-/// Begins to record, through this meter. Before that nothing is; a second call changes nothing.
+/// Starts recording through this meter. Later calls have no effect.
 pub fn start(meter: &Meter) {
     let histogram = |metric: &Metric| {
         let builder = meter.f64_histogram(metric.name).with_unit(metric.unit).with_description(metric.meaning);
@@ -63,27 +63,27 @@ pub fn start(meter: &Meter) {
     });
 }
 
-/// Whether anything is recorded.
+/// Returns whether metrics are recorded.
 pub fn is_on() -> bool {
     RECORDED.get().is_some()
 }
 
-/// A moment from which something is timed, where metrics are on.
+/// Start time of a measurement; `None` if metrics are off.
 #[derive(Debug, Clone, Copy)]
 pub struct Since(Option<Instant>);
 
-/// Begins to time something.
+/// Starts a measurement.
 pub fn now() -> Since {
     Since(is_on().then(Instant::now))
 }
 
 impl Since {
-    /// Notes that this was a part of a turn.
+    /// Records the duration of a stage of a turn.
     pub fn took(self, stage: Stage) {
         self.note(|on| &on.stage, &[KeyValue::new("stage", stage.as_str())]);
     }
 
-    /// Notes that this was a try of a job.
+    /// Records the duration and outcome of an attempt to run a job.
     pub fn tried(self, task: &'static str, outcome: Tried) {
         let labels = [KeyValue::new("task", task), KeyValue::new("outcome", outcome.as_str())];
         self.note(|on| &on.job, &labels);
@@ -96,14 +96,14 @@ impl Since {
     }
 }
 
-/// Somebody who waits for a connection. The wait is noted when this is dropped, however it ended.
+/// A wait for a connection. The duration is recorded on drop, so cancelled waits count too.
 #[derive(Debug)]
 pub struct Waiting {
     pool: Pool,
     since: Since,
 }
 
-/// Notes that somebody waits for a connection of this pool.
+/// Starts the measurement of a wait for a connection of this pool.
 pub fn waiting_for(pool: Pool) -> Waiting {
     Waiting { pool, since: now() }
 }
@@ -114,7 +114,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Notes a request that was answered: the method, the template of its path, the status.
+/// Records the duration of an answered request, with its method, path template and status.
 pub fn request(method: &'static str, route: &str, status: u16, elapsed: Duration) {
     let Some(on) = RECORDED.get() else { return };
     let route = match on.routes.admit(method, route, status) {
@@ -126,21 +126,21 @@ pub fn request(method: &'static str, route: &str, status: u16, elapsed: Duration
     on.request.record(elapsed.as_secs_f64(), &[KeyValue::new("http.request.method", method), route, status]);
 }
 
-/// Notes a refusal by the code of its problem.
+/// Records a rejected request, with the code of its problem.
 pub fn refused(code: &'static str) {
     if let Some(on) = RECORDED.get() {
         on.refusals.add(1, &[KeyValue::new("code", code)]);
     }
 }
 
-/// Counts stored settings that were read and cannot be used.
+/// Counts stored settings of tenants that cannot be used.
 pub fn unusable_settings(count: usize) {
     if let Some(on) = RECORDED.get() {
         on.unusable_settings.add(count as u64, &[]);
     }
 }
 
-/// Notes a turn by the first of what it went without, and by what it started from.
+/// Records a turn. `degraded` is the first missing part of the answer, and `start` the source of the session's state.
 pub fn turn(degraded: Option<&'static str>, start: &'static str) {
     if let Some(on) = RECORDED.get() {
         let degraded = degraded.unwrap_or("none");
@@ -148,35 +148,35 @@ pub fn turn(degraded: Option<&'static str>, start: &'static str) {
     }
 }
 
-/// Notes a look for a catalogue in memory.
+/// Records a look-up in the cache of catalogues.
 pub fn looked_up(is_hit: bool) {
     if let Some(on) = RECORDED.get() {
         on.lookups.add(1, &[KeyValue::new("outcome", if is_hit { "hit" } else { "miss" })]);
     }
 }
 
-/// Notes where something was read, where there is a replica.
+/// Records the database that a read used. It is called only if there is a replica.
 pub fn read_from(of: ReadOf, from: ReadFrom) {
     if let Some(on) = RECORDED.get() {
         on.replica_reads.add(1, &[KeyValue::new("of", of.as_str()), KeyValue::new("from", from.as_str())]);
     }
 }
 
-/// Notes the age of a snapshot that a session begins with.
+/// Records the age of the snapshot that a new session uses.
 pub fn snapshot_given(age: Duration) {
     if let Some(on) = RECORDED.get() {
         on.snapshot_age.record(age.as_secs_f64(), &[]);
     }
 }
 
-/// Notes a job that begins, after it could have for so long.
+/// Records the start of a job, and the time that the job waited since it was due.
 pub fn job_begun(task: &'static str, waited: Duration) {
     if let Some(on) = RECORDED.get() {
         on.job_wait.record(waited.as_secs_f64(), &[KeyValue::new("task", task)]);
     }
 }
 
-/// Notes the tokens of a question and of its answer.
+/// Records the tokens of a prompt and of its answer.
 pub fn tokens(input: u64, output: u64) {
     if let Some(on) = RECORDED.get() {
         on.model_tokens.add(input, &[KeyValue::new("direction", "input")]);
@@ -184,7 +184,7 @@ pub fn tokens(input: u64, output: u64) {
     }
 }
 
-/// A request to a model that is under way. Dropped before its end is noted, it counts as one that took too long.
+/// A request to a model. If it is dropped without `ModelRequest::ended`, it counts as a timeout.
 #[derive(Debug)]
 pub struct ModelRequest {
     model: Model,
@@ -192,13 +192,13 @@ pub struct ModelRequest {
     outcome: Asked,
 }
 
-/// Notes that a model is asked.
+/// Starts the measurement of a request to a model.
 pub fn asking(model: Model) -> ModelRequest {
     ModelRequest { model, since: now(), outcome: Asked::Timeout }
 }
 
 impl ModelRequest {
-    /// Notes what came of it.
+    /// Records the outcome and the duration.
     pub fn ended(mut self, outcome: Asked) {
         self.outcome = outcome;
     }

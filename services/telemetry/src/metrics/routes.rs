@@ -1,18 +1,18 @@
-//! Bounds the series of requests. Templates of paths are a closed set, but with methods and statuses there are thousands of
-//! combinations, each with a series for every bucket.
+//! Limits the time series of requests. Path templates are a fixed set, but with methods and statuses there are
+//! thousands of combinations, and each has a series for every bucket.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{PoisonError, RwLock};
 
-/// Combinations of method, route and status that have series of their own. Those that come first do: what is called often
-/// comes soon. With ten series each they leave room for all other metrics below 2,000.
+/// Maximum combinations of method, route and status that get their own series; the first ones get them. Each has
+/// about ten series, so all metrics together stay below 2,000.
 const MOST: usize = 96;
 
-/// Places among them that are kept for the requests that objectives are about, however much else comes first.
+/// Number of combinations that are reserved for the routes with objectives.
 const KEPT: usize = 32;
 
-/// Those requests. `deploy/observability/rules/objectives.yaml` asks for their series.
+/// Routes with objectives. `deploy/observability/rules/objectives.yaml` queries their series.
 const PROMISED: [(&str, &str); 5] = [
     ("POST", "/v1/sessions/{session}/turns"),
     ("GET", "/v1/snapshot"),
@@ -21,7 +21,7 @@ const PROMISED: [(&str, &str); 5] = [
     ("PATCH", "/v1/skills/{skill}"),
 ];
 
-/// The combinations that came so far.
+/// The combinations that have their own series.
 #[derive(Default)]
 pub(super) struct Routes {
     known: RwLock<Known>,
@@ -31,7 +31,7 @@ pub(super) struct Routes {
 #[derive(Default)]
 struct Known {
     combinations: HashSet<u64>,
-    /// How many of them no objective is about.
+    /// Number of combinations with a route without an objective.
     others: usize,
 }
 
@@ -42,7 +42,7 @@ impl Known {
 }
 
 impl Routes {
-    /// Whether the combination has series of its own.
+    /// Returns whether the combination has, or can still get, its own series.
     pub(super) fn admit(&self, method: &str, route: &str, status: u16) -> bool {
         let combination = self.hasher.hash_one((method, route, status));
         let is_promised = PROMISED.contains(&(method, route));
@@ -56,7 +56,7 @@ impl Routes {
             return false;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have added it, or taken the last place.
+        // Another thread may have added the combination meanwhile, or reached the limit.
         if known.combinations.contains(&combination) || !known.has_room(is_promised) {
             return known.combinations.contains(&combination);
         }

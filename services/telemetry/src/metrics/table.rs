@@ -1,18 +1,19 @@
-//! Every metric with its labels and its meaning: the instruments, docs/metrics.md and the tests are made of this table.
+//! All metrics with their labels and meanings. This table defines the instruments, docs/reference/metrics.md and the
+//! tests.
 
-/// What kind of number a metric is.
+/// Type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Only grows.
+    /// A number that only increases.
     Counter,
-    /// Goes up and down; asked for when metrics are read.
+    /// A number that goes up and down, read on demand.
     Gauge,
-    /// How often something took how long.
+    /// A distribution of durations.
     Histogram,
 }
 
 impl Kind {
-    /// Its name in Prometheus.
+    /// Returns the name of the type in Prometheus.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Counter => "counter",
@@ -22,25 +23,25 @@ impl Kind {
     }
 }
 
-/// One metric.
+/// Definition of a metric.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its name in OpenTelemetry.
+    /// OpenTelemetry name of the metric.
     pub name: &'static str,
-    /// `s`, or nothing.
+    /// Unit: `s` for seconds, or empty.
     pub unit: &'static str,
-    /// What kind of number it is.
+    /// Type of the metric.
     pub kind: Kind,
-    /// Its labels, each with the values that it has.
+    /// Labels, each with a description of its values.
     pub labels: &'static [(&'static str, &'static str)],
-    /// What it says.
+    /// Description of the metric.
     pub meaning: &'static str,
-    /// Of a histogram, the upper bounds of its buckets. Objectives are among them, so that they are counted exactly.
+    /// Upper bounds of the buckets of a histogram. They include the objectives, so that these are measured exactly.
     pub bounds: &'static [f64],
 }
 
 impl Metric {
-    /// Its name in Prometheus.
+    /// Returns the name of the metric in Prometheus.
     pub fn prometheus_name(&self) -> String {
         let unit = if self.unit == "s" { "_seconds" } else { "" };
         let suffix = if self.kind == Kind::Counter { "_total" } else { "" };
@@ -48,34 +49,34 @@ impl Metric {
     }
 }
 
-/// How long requests take. Turns are to answer in 250 ms, snapshots in 100, saves in 300.
+/// Duration of requests. Objectives: turns 250 ms, snapshots 100 ms, saves 300 ms.
 pub const REQUEST_DURATION: Metric = Metric {
     name: "http.server.request.duration",
     unit: "s",
     kind: Kind::Histogram,
     labels: &[
-        ("http_request_method", "the method; `_OTHER` for any other, and with the route `other`"),
+        ("http_request_method", "the method; `_OTHER` for non-standard methods and for the route `other`"),
         (
             "http_route",
-            "the endpoint's template; `unmatched` where no endpoint took it, `other` past the bound of series",
+            "the endpoint's template; `unmatched` if no endpoint matched, `other` beyond the limit of series",
         ),
         ("http_response_status_code", "the status"),
     ],
-    meaning: "from the head of a request to its answer, without the probes",
+    meaning: "duration from a request's head to its answer, without the probes",
     bounds: &[0.005, 0.025, 0.1, 0.25, 0.3, 1.0, 5.0],
 };
 
-/// How long requests wait for a connection. The alert is at 100 ms.
+/// Wait for a connection. The alert fires above 100 ms.
 pub const POOL_WAIT: Metric = Metric {
     name: "knowhow.pool.wait",
     unit: "s",
     kind: Kind::Histogram,
     labels: &[POOL],
-    meaning: "wait for a connection to the database, also one that ends without",
+    meaning: "wait for a connection to the database, including failed waits",
     bounds: &[0.001, 0.01, 0.05, 0.1, 0.25, 1.0],
 };
 
-/// How many connections there are.
+/// Number of connections of this process.
 pub const POOL_CONNECTIONS: Metric = Metric {
     name: "knowhow.pool.connections",
     unit: "",
@@ -85,88 +86,88 @@ pub const POOL_CONNECTIONS: Metric = Metric {
     bounds: &[],
 };
 
-/// What a turn's time goes to.
+/// Duration of the stages of a turn.
 pub const RECALL_STAGE: Metric = Metric {
     name: "knowhow.recall.stage",
     unit: "s",
     kind: Kind::Histogram,
     labels: &[(
         "stage",
-        "`read` (the session), `embedding` (the message's vector), `catalogue`, `search`, `compose`, `write`; the first two go on \
+        "`read` (the session), `embedding` (the message's vector), `catalogue`, `search`, `judge` (a chat model that judges), `compose`, `write`; the first two go on \
          beside each other",
     )],
-    meaning: "the parts of a turn",
+    meaning: "duration of the stages of a turn",
     bounds: &[0.001, 0.005, 0.025, 0.1, 0.25, 1.0],
 };
 
-/// How many turns were answered, what they went without, and what they started from.
+/// Number of turns, by degradation and by the source of the session's state.
 pub const TURNS: Metric = Metric {
     name: "knowhow.turns",
     unit: "",
     kind: Kind::Counter,
     labels: &[
-        ("degraded", "`none`, or the first of what the answer had to go without: `embedding`, `catalogue`, `bodies`"),
+        ("degraded", "`none`, or the first missing part of the answer: `embedding`, `catalogue`, `bodies`, `judge`"),
         (
             "start",
-            "`known`: what the turn before left in this process, one round trip; `read`: read for it; `again`: read, as what was \
-             known was not so any more",
+            "`known`: from the previous turn in this process, one round trip; `read`: read from the database; `again`: read, because the \
+             known state was outdated",
         ),
     ],
-    meaning: "turns that were taken",
+    meaning: "answered turns",
     bounds: &[],
 };
 
-/// How often a catalogue was in memory.
+/// Number of look-ups in the cache of catalogues.
 pub const CATALOGUE_LOOKUPS: Metric = Metric {
     name: "knowhow.catalogue.lookups",
     unit: "",
     kind: Kind::Counter,
     labels: &[("outcome", "`hit`, `miss`")],
-    meaning: "looks for a user's catalogue in memory; a miss reads and builds it",
+    meaning: "look-ups of a user's catalogue in memory; a miss reads and builds it",
     bounds: &[],
 };
 
-/// How old snapshots are when they are given out. Those of active users are to be at most 35 minutes old.
+/// Age of the snapshots that new sessions use. Objective for active users: at most 35 minutes.
 pub const SNAPSHOT_AGE: Metric = Metric {
     name: "knowhow.snapshot.age",
     unit: "s",
     kind: Kind::Histogram,
     labels: &[],
-    meaning: "age of a snapshot when a session that begins is given it",
+    meaning: "age of the snapshot used by a new session",
     bounds: &[1.0, 60.0, 600.0, 1800.0, 2100.0, 3600.0],
 };
 
-/// How many jobs there are.
+/// Number of unfinished jobs.
 pub const JOBS: Metric = Metric {
     name: "knowhow.jobs",
     unit: "",
     kind: Kind::Gauge,
-    labels: &[TASK, ("state", "`waiting` (also for its next try), `running`, `dead`")],
+    labels: &[TASK, ("state", "`waiting` (including retries), `running`, `dead`")],
     meaning: "jobs in the queue of the database, the same in all processes; counted at most every 10 s",
     bounds: &[],
 };
 
-/// How far behind the workers are.
+/// Delay of the most overdue job.
 pub const JOBS_OLDEST: Metric = Metric {
     name: "knowhow.jobs.oldest",
     unit: "s",
     kind: Kind::Gauge,
     labels: &[TASK],
-    meaning: "for how long the job that waits longest could have been begun; 0 where none waits",
+    meaning: "delay of the most overdue job; 0 if no job is due",
     bounds: &[],
 };
 
-/// How long jobs wait. They are to begin within 10 s.
+/// Wait of jobs from their due time to their start. Objective: at most 10 s.
 pub const JOB_WAIT: Metric = Metric {
     name: "knowhow.job.wait",
     unit: "s",
     kind: Kind::Histogram,
     labels: &[TASK],
-    meaning: "from when a job may begin until it is begun",
+    meaning: "wait from a job's due time to its start",
     bounds: &[1.0, 5.0, 10.0, 60.0, 300.0],
 };
 
-/// How long jobs take.
+/// Duration of the attempts to run jobs.
 pub const JOB: Metric = Metric {
     name: "knowhow.job",
     unit: "s",
@@ -175,15 +176,15 @@ pub const JOB: Metric = Metric {
         TASK,
         (
             "outcome",
-            "`done`, `retried` (it failed and is tried again), `dead` (it failed for good), `put_back` (its tenant or user is \
+            "`done`, `retried` (failed, will be retried), `dead` (failed permanently), `put_back` (its tenant or user is \
              suspended)",
         ),
     ],
-    meaning: "one try of a job",
+    meaning: "duration of a job's attempt",
     bounds: &[0.1, 1.0, 10.0, 60.0],
 };
 
-/// How often models are asked.
+/// Number of requests to models.
 pub const MODEL_REQUESTS: Metric = Metric {
     name: "knowhow.model.requests",
     unit: "",
@@ -192,25 +193,25 @@ pub const MODEL_REQUESTS: Metric = Metric {
         MODEL_LABEL,
         (
             "outcome",
-            "`ok`, `timeout` (also where who asked gave up), `refused` (the server answered with an error), `unreadable`, `error` (out \
-             of reach)",
+            "`ok`, `timeout` (also if the caller gave up), `refused` (the server answered with an error), `unreadable`, `error` (\
+             unreachable)",
         ),
     ],
-    meaning: "requests to a model, each try; of the model in the process, with the wait for it",
+    meaning: "requests to a model, including retries",
     bounds: &[],
 };
 
-/// How long models take.
+/// Duration of requests to models.
 pub const MODEL: Metric = Metric {
     name: "knowhow.model",
     unit: "s",
     kind: Kind::Histogram,
     labels: &[MODEL_LABEL],
-    meaning: "one request to a model",
+    meaning: "duration of a request to a model; for the model in this process, including the wait for it",
     bounds: &[0.01, 0.05, 0.25, 1.0, 5.0, 30.0],
 };
 
-/// What chat costs.
+/// Number of tokens that the chat model read and wrote.
 pub const MODEL_TOKENS: Metric = Metric {
     name: "knowhow.model.tokens",
     unit: "",
@@ -220,84 +221,84 @@ pub const MODEL_TOKENS: Metric = Metric {
     bounds: &[],
 };
 
-/// Whether a model is left alone.
+/// Whether requests to a model are paused.
 pub const MODEL_PAUSED: Metric = Metric {
     name: "knowhow.model.paused",
     unit: "",
     kind: Kind::Gauge,
     labels: &[MODEL_LABEL],
-    meaning: "1 while a model is left alone after failures",
+    meaning: "1 while requests to a model are paused after failures",
     bounds: &[],
 };
 
-/// What is refused.
+/// Number of rejected requests.
 pub const REFUSALS: Metric = Metric {
     name: "knowhow.refusals",
     unit: "",
     kind: Kind::Counter,
     labels: &[("code", "the end of the problem's `type`: `not-found`, `version-conflict`, `rate-limited`, ...")],
-    meaning: "refused requests and failed calls of tools, by type of the problem",
+    meaning: "rejected requests and failed tool calls, by problem type",
     bounds: &[],
 };
 
-/// Whether there is a place for what is used next month.
+/// Number of future months that have a partition for usage.
 pub const USAGE_MONTHS: Metric = Metric {
     name: "knowhow.usage.months",
     unit: "",
     kind: Kind::Gauge,
     labels: &[],
-    meaning: "months after this one that have a partition of `usage_events`, without a gap, as of the database; the worker sees to three",
+    meaning: "future months with a partition of `usage_events`, without a gap; the worker maintains three",
     bounds: &[],
 };
 
-/// How far the replica is behind.
+/// Lag of the replica behind the primary.
 pub const REPLICA_LAG: Metric = Metric {
     name: "knowhow.replica.lag",
     unit: "s",
     kind: Kind::Gauge,
     labels: &[],
-    meaning: "for how long the replica of `KNOWHOW_REPLICA_URL` has not shown what the primary had, by a look each 5 s; grows while it is away",
+    meaning: "lag of the replica of `KNOWHOW_REPLICA_URL` behind the primary, checked every 5 s; grows while the replica is unreachable",
     bounds: &[],
 };
 
-/// Where what the replica is for was read.
+/// Number of reads by database, if there is a replica.
 pub const REPLICA_READS: Metric = Metric {
     name: "knowhow.replica.reads",
     unit: "",
     kind: Kind::Counter,
     labels: &[("of", "`catalogue`, `export`"), ("from", "`replica`, `primary_as_behind`, `primary_as_unfit`")],
-    meaning: "where catalogues and exports were read, where there is a replica; one of either may take several reads",
+    meaning: "reads of catalogues and exports by database, if there is a replica; each may take several reads",
     bounds: &[],
 };
 
-/// How often stored settings of a tenant could not be used.
+/// Number of stored settings of tenants that cannot be used.
 pub const UNUSABLE_SETTINGS: Metric = Metric {
     name: "knowhow.settings.unusable",
     unit: "",
     kind: Kind::Counter,
     labels: &[],
-    meaning: "stored settings of tenants that were read and are unknown, of the wrong type or out of range; their defaults are used",
+    meaning: "stored settings of tenants that are unknown, of the wrong type or out of range; their defaults are used",
     bounds: &[],
 };
 
-/// Which release runs.
+/// Release that is running.
 pub const BUILD_INFO: Metric = Metric {
     name: "knowhow.build.info",
     unit: "",
     kind: Kind::Gauge,
     labels: &[("version", "the release")],
-    meaning: "1, of the release that runs",
+    meaning: "1, with the running release as a label",
     bounds: &[],
 };
 
 const POOL: (&str, &str) = (
     "pool",
-    "`reads` (one round trip), `changes` (two), `rare` (administration, jobs and the queue), `lookups` (who calls)",
+    "`reads` (one round trip), `changes` (two), `rare` (administration, jobs and the queue), `lookups` (callers)",
 );
-const TASK: (&str, &str) = ("task", "the kind of job, see jobs.md; `other` for one that this release does not know");
+const TASK: (&str, &str) = ("task", "the kind of job, see jobs.md; `other` for kinds that this release does not know");
 const MODEL_LABEL: (&str, &str) = ("model", "`embeddings`, `chat`");
 
-/// All metrics, in the order of the page.
+/// All metrics, in the order of docs/reference/metrics.md.
 pub static ALL: [&Metric; 21] = [
     &REQUEST_DURATION,
     &REFUSALS,

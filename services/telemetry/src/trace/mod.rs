@@ -1,5 +1,5 @@
-//! Spans. A request or a job has one, which goes along with its work from thread to thread; what it waits for has one below it,
-//! where the whole is sampled. Names of spans are words of the program.
+//! Spans. A request or job has a span that follows its work across threads. If the span is sampled, each wait has a
+//! child span. Names of spans are constants of the program.
 
 mod parent;
 mod within;
@@ -17,28 +17,30 @@ pub use within::{Within, carried};
 
 static TRACER: OnceLock<BoxedTracer> = OnceLock::new();
 
-/// Begins to trace. Before that there are no spans; a second call changes nothing.
+/// Starts tracing. Before this call, no spans are created. Later calls have no effect.
 pub fn start(tracer: BoxedTracer) {
     TRACER.get_or_init(|| tracer);
 }
 
-/// Whether spans are recorded at all.
+/// Returns whether tracing is on.
 pub fn is_on() -> bool {
     TRACER.get().is_some()
 }
 
-/// Whether the trace that this task works on is recorded.
+/// Returns whether the current task's trace is recorded.
 pub fn is_sampled() -> bool {
     is_on() && Context::map_current(|current| current.span().span_context().is_sampled())
 }
 
-/// The span of a request or a job, or the trace that somebody else has begun, to go along with the work.
+/// The span of a request or job, attached to its work. If no span is recorded, the trace of the sender is attached
+/// instead.
 #[derive(Clone)]
 pub struct Whole(Context);
 
 impl Whole {
-    /// The span of a request, below that of its sender where there is one. Where nothing is recorded, only the sender's trace is
-    /// carried on; without that there is nothing, as going along with the work costs something at each of its steps.
+    /// Starts the span of a request. If the sender named its own span, the new span is a child of it. Returns `None`
+    /// for a request that is neither recorded nor part of a trace, because propagating a span costs time at each
+    /// step.
     pub fn request(parent: Option<&Parent>) -> Option<Self> {
         let Some(tracer) = TRACER.get() else { return parent.map(|parent| Self(parent.follow().context())) };
         let above = parent.map(Parent::context).unwrap_or_default();
@@ -46,7 +48,8 @@ impl Whole {
         (parent.is_some() || span.span_context().is_sampled()).then(|| Self(above.with_span(span)))
     }
 
-    /// The span of a job, linked with that of the request that has enqueued it; `None` where it is not recorded.
+    /// Starts the span of a job, with a link to the request that enqueued it. Returns `None` if the span is not
+    /// recorded.
     pub fn job(task: &'static str, cause: Option<&Parent>) -> Option<Self> {
         let tracer = TRACER.get()?;
         let mut span = tracer.span_builder(task).with_kind(SpanKind::Consumer);
@@ -58,23 +61,23 @@ impl Whole {
         span.span_context().is_sampled().then(|| Self(above.with_span(span)))
     }
 
-    /// Does the work of the request or job.
+    /// Runs the future within the span.
     pub fn within<F: Future>(whole: Option<&Self>, work: F) -> Within<F> {
         within::within(whole.map(|whole| whole.0.clone()), work)
     }
 
-    /// Does something short as part of it, on this thread.
+    /// Runs a function within the span, on the current thread.
     pub fn enter<T>(whole: Option<&Self>, work: impl FnOnce() -> T) -> T {
         let _entered = whole.map(|whole| whole.0.clone().attach());
         work()
     }
 
-    /// How others name it as the parent of theirs.
+    /// Returns the `traceparent` under which other services create child spans.
     pub fn traceparent(&self) -> String {
         Parent::new(self.0.span().span_context().clone()).to_string()
     }
 
-    /// Ends a request: the name of its span, its status and what it was about.
+    /// Ends the span of a request, and sets its name, status and attributes.
     pub fn answered(&self, request: &Answered<'_>) {
         let span = self.0.span();
         if !span.is_recording() {
@@ -95,7 +98,7 @@ impl Whole {
         span.end();
     }
 
-    /// Ends a job.
+    /// Ends the span of a job, and sets its outcome.
     pub fn tried(&self, outcome: Tried) {
         let span = self.0.span();
         span.set_attribute(KeyValue::new("outcome", outcome.as_str()));
@@ -106,19 +109,19 @@ impl Whole {
     }
 }
 
-/// A request that was answered.
+/// An answered request.
 pub struct Answered<'a> {
-    /// The method, of those that HTTP defines.
+    /// Method if HTTP defines it, otherwise a constant.
     pub method: &'static str,
-    /// The template of the path.
+    /// Path template.
     pub route: &'a str,
-    /// The status.
+    /// HTTP status.
     pub status: u16,
-    /// The message of JSON-RPC, or the tool.
+    /// JSON-RPC method, or the name of the MCP tool.
     pub rpc: Option<&'static str>,
 }
 
-/// Links the span of this task with another trace, which its sender named late.
+/// Links the span of the current task to another trace, which became known later.
 pub fn link(parent: &Parent) {
     Context::map_current(|current| {
         if current.span().is_recording() {
@@ -127,7 +130,7 @@ pub fn link(parent: &Parent) {
     });
 }
 
-/// How others name the span of this task as the parent of theirs.
+/// Returns the `traceparent` of the current task's span.
 pub fn traceparent() -> Option<String> {
     Context::map_current(|current| {
         let context = current.span().span_context().clone();
@@ -135,15 +138,15 @@ pub fn traceparent() -> Option<String> {
     })
 }
 
-/// The same, where the trace is one that is recorded.
+/// Returns the `traceparent` of the current task's span if its trace is recorded.
 pub fn sampled_traceparent() -> Option<String> {
     if is_sampled() { traceparent() } else { None }
 }
 
-/// Something that the work waits for. Its span ends when this is dropped.
+/// A wait. Its span ends on drop.
 pub struct Wait(Option<BoxedSpan>);
 
-/// Begins to wait for something of that name elsewhere: a statement, a model.
+/// Starts the span of a wait for an external operation, such as a statement or a model.
 pub fn wait_for(name: &'static str) -> Wait {
     let Some(tracer) = TRACER.get() else { return Wait(None) };
     Wait(Context::map_current(|current| {
@@ -153,7 +156,7 @@ pub fn wait_for(name: &'static str) -> Wait {
 }
 
 impl Wait {
-    /// How the other side names it as the parent of its own: that of the whole where it has none.
+    /// Returns the `traceparent` of the wait. If the wait has no span, returns that of the current task.
     pub fn traceparent(&self) -> Option<String> {
         match &self.0 {
             Some(span) => Some(Parent::new(span.span_context().clone()).to_string()),
@@ -161,7 +164,7 @@ impl Wait {
         }
     }
 
-    /// Notes that it failed, in a word of the program.
+    /// Marks the wait as failed, with a constant reason.
     pub fn failed(&mut self, how: &'static str) {
         if let Some(span) = &mut self.0 {
             span.set_status(Status::error(how));

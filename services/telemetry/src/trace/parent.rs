@@ -1,4 +1,4 @@
-//! The header `traceparent` of W3C Trace Context, version 00.
+//! Parses and formats the `traceparent` header of W3C Trace Context, version 00.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 
-/// A span that somebody names as the parent of ours, or that we name as the parent of theirs.
+/// A span that was received from another service or is sent to one as the parent.
 #[derive(Debug, Clone)]
 pub struct Parent(SpanContext);
 
@@ -15,7 +15,7 @@ impl Parent {
         Self(context)
     }
 
-    /// Reads the header; `None` for anything but a valid one of version 00.
+    /// Parses the header. Returns `None` if it is invalid or of another version.
     pub fn read(header: &str) -> Option<Self> {
         let mut parts = header.split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
@@ -31,7 +31,7 @@ impl Parent {
         context.is_valid().then_some(Self(context))
     }
 
-    /// The same trace with a span of our own, which nobody records.
+    /// Returns a new span in the same trace. It is not recorded.
     pub fn follow(&self) -> Self {
         let id = RandomState::new().hash_one(self.0.span_id()) | 1;
         let (trace, flags) = (self.0.trace_id(), self.0.trace_flags());

@@ -1,4 +1,4 @@
-//! Work that carries its span along: whichever thread goes on with it, finds the span.
+//! A future that carries its span across threads.
 
 use std::pin::Pin;
 use std::task::{Context as Waker, Poll};
@@ -8,7 +8,7 @@ use opentelemetry::trace::TraceContextExt;
 use pin_project_lite::pin_project;
 
 pin_project! {
-    /// Work with the span that it is part of; without one it is the work itself.
+    /// A future with an optional span, which is active while the future is polled.
     pub struct Within<F> {
         #[pin]
         work: F,
@@ -20,7 +20,7 @@ pub(super) fn within<F: Future>(context: Option<Context>, work: F) -> Within<F> 
     Within { work, context }
 }
 
-/// Has work that becomes a task of its own be part of what this task does.
+/// Attaches the current span to a future that becomes a separate task.
 pub fn carried<F: Future>(work: F) -> Within<F> {
     let context = Context::map_current(|current| current.has_active_span().then(|| current.clone()));
     within(context, work)

@@ -28,7 +28,7 @@ fn relations_are_read_from_sentences_lists_and_sections() {
 }
 
 #[test]
-fn what_is_said_twice_is_one_relation_and_no_text_is_too_much() {
+fn repeated_statements_are_one_relation_and_relations_are_limited() {
     let twice = extract_relations("a", "Requires b-c. It requires `b-c`, and own: requires a.");
     assert_eq!((twice.len(), twice[0].mentions), (1, 2));
     let many: String = (0..200).map(|n| format!("Requires x-{n}.\n\n")).collect();

@@ -5,7 +5,7 @@ fn kinds(text: &str) -> Vec<RelationType> {
 }
 
 #[test]
-fn a_cue_counts_where_it_is_meant() {
+fn only_affirmative_cues_count() {
     use RelationType::{Complements, Enables, Extends, Requires, Supersedes};
     assert_eq!(kinds("It works well with a and pairs with b."), [Complements, Complements]);
     assert_eq!(kinds("**Requires:** a. Builds upon b; replaces c."), [Requires, Extends, Supersedes]);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn spelling_makes_no_difference_and_likeness_no_identity() {
+fn spellings_of_a_name_are_equal_and_similar_names_are_not() {
     for other in ["web-perf", "Web Perf", "WEB_PERF", "  web   perf ", "ｗｅｂ－ｐｅｒｆ", "web\u{a0}perf"] {
         assert_eq!(canonical(other), "web perf", "{other}");
     }
@@ -13,7 +13,7 @@ fn spelling_makes_no_difference_and_likeness_no_identity() {
 }
 
 #[test]
-fn a_name_that_says_nothing_is_refused() {
+fn empty_and_too_long_names_are_rejected() {
     let named = |name: &str| EntityName { name: name.to_owned(), kind: EntityKind::Tool };
     assert_eq!(named(" Cloudflare\n").checked("/e").unwrap(), (EntityKind::Tool, "Cloudflare".to_owned()));
     assert!(named(" - ").checked("/e").is_err());

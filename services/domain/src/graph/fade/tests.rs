@@ -5,7 +5,7 @@ fn skill(days: f64) -> f32 {
 }
 
 #[test]
-fn importance_fades_by_the_day_down_to_its_floor() {
+fn importance_decays_daily_down_to_its_floor() {
     let cases = [(0.0, 0.7), (10.0, 0.6331), (30.0, 0.5178), (84.0, 0.3009), (85.0, 0.3), (365.0, 0.3)];
     for (days, left) in cases {
         assert!((skill(days) - left).abs() < 5e-5, "{days} days: {}", skill(days));
@@ -15,7 +15,7 @@ fn importance_fades_by_the_day_down_to_its_floor() {
 }
 
 #[test]
-fn affinity_grows_with_each_shared_memory_and_never_passes_one() {
+fn affinity_grows_with_shared_memories_up_to_one() {
     assert!((affinity(3) - 0.9051).abs() < 1e-4);
     assert!(affinity(3) < affinity(4) && affinity(1_000) <= 1.0);
     assert!((computed_strength(affinity(3), 69.0) - 0.4524).abs() < 1e-3);

@@ -2,7 +2,7 @@ use super::*;
 use crate::Limits;
 
 #[test]
-fn lists_of_names_are_read_wherever_dialects_have_them() {
+fn lists_of_skill_names_are_read_in_all_known_dialects() {
     let text = "---\nname: a\ndescription: Does a.\nsee-also: [mcp/email]\nrequires:\n  - Web-Perf\n  - 'not a name'\nmetadata:\n  extends: b-c, d-e\n  hermes:\n    related_skills: [f-g, mcp/email]\n  openclaw:\n    requires: {bins: [curl]}\n---\nDo.\n";
     let document = SkillDocument::parse(text, &Limits::default()).unwrap();
     let expected = [

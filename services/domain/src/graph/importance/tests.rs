@@ -4,7 +4,7 @@ use crate::graph::{DAILY_IMPORTANCE, IMPORTANCE_FLOOR};
 const USUAL: Fading = Fading { rate: DAILY_IMPORTANCE, floor: IMPORTANCE_FLOOR };
 
 #[test]
-fn outcomes_shift_the_more_the_more_is_known() {
+fn more_reported_outcomes_have_a_larger_effect() {
     let of = |success, failure| Outcomes { success, failure, partial: 0 };
     assert_eq!((Outcomes::default().shift(), Outcomes::default().success_rate()), (1.0, None));
     assert!((of(0, 1).shift() - 0.8).abs() < 1e-6);
@@ -17,8 +17,8 @@ fn outcomes_shift_the_more_the_more_is_known() {
 }
 
 #[test]
-fn links_raise_by_a_half_at_most() {
-    assert_eq!(standing_out(0, 0.0), 1.0);
-    assert!((standing_out(4, 0.0) - 1.125).abs() < 1e-6);
-    assert!(standing_out(1_000_000, 1e9) <= 1.5);
+fn links_raise_the_ranking_factor_by_at_most_half() {
+    assert_eq!(link_factor(0, 0.0), 1.0);
+    assert!((link_factor(4, 0.0) - 1.125).abs() < 1e-6);
+    assert!(link_factor(1_000_000, 1e9) <= 1.5);
 }

@@ -8,7 +8,7 @@ fn found(names: &[&str], body: &str) -> Vec<usize> {
 }
 
 #[test]
-fn things_are_found_by_whole_words_however_they_are_spelled() {
+fn entities_are_found_as_whole_words_in_any_spelling() {
     let names = ["Cloudflare", "SR-2023-052", "Ann Miller", "Notion", "it"];
     assert_eq!(found(&names, "Deploy to cloudflare. Ask ann-miller."), [0, 2]);
     assert_eq!(found(&names, "See SR 2023 052, not SR-2023-053."), [1]);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_list_of_names_ends_where_no_name_can_stand() {
+fn a_list_of_names_ends_at_the_first_other_word() {
     let cases: [(&str, &[&str]); 14] = [
         ("web-perf.", &["web-perf"]),
         ("`web-perf`, `mcp/email` and the chrome skill, then", &["web-perf", "mcp/email", "chrome"]),

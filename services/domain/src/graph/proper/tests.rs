@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_word_is_a_name_by_what_stands_around_it() {
+fn the_surrounding_text_decides_if_a_word_is_a_name() {
     for text in [
         "Write it to Notion, then stop.",
         "in the wiki (Notion)",

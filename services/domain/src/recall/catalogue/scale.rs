@@ -1,20 +1,20 @@
-//! What a word counts in each skill: the half of BM25 that the lengths of the fields decide, and a word of a body more
-//! the longer that is. The other half, how rare the words are, is in `score/bm25.rs`.
+//! The part of BM25 that depends on field lengths. Words of a longer body count more. `score/bm25.rs` has the other part,
+//! the rarity of words.
 
 use super::Catalogue;
 use crate::recall::count::Lengths;
 use crate::recall::postings::Count;
 
-/// The weights of one term in one skill: the saturated frequency of BM25 per field, before the idf.
+/// BM25 weights of one term in one skill: the saturated frequency per field, before the IDF.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::recall) struct Weights {
-    /// In name, description and triggers.
+    /// Weight in name, description and triggers.
     pub(in crate::recall) text: f32,
     pub(in crate::recall) body: f32,
 }
 
-/// What makes weights of the counts of one skill: at which count each field's weight is half of the most, and what a word
-/// of the body counts.
+/// Converts the counts of one skill to weights. `text` and `body` are the counts at which a field reaches half its
+/// maximum weight. `body_share` is the factor for words of the body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     text: f32,
@@ -23,11 +23,13 @@ pub(super) struct Scale {
 }
 
 const HALF_DEPTH: f32 = 200.0;
-/// What a word of the shortest body counts, beside one of a long body.
+/// Factor for words of the shortest body; 1 for a long body.
 const SHORT_BODY: f32 = 0.3;
 
-/// BM25's parameters, as usual (Robertson and Zaragoza 2009); other values gained nothing.
+/// BM25 parameter for the saturation of repeated terms, with its usual value (Robertson and Zaragoza 2009). Other
+/// values did not improve results.
 const K1: f32 = 1.2;
+/// BM25 parameter for the length of the text, with its usual value.
 const B: f32 = 0.75;
 
 impl Catalogue {
@@ -60,14 +62,15 @@ impl Scale {
     }
 }
 
-/// The one in the middle; 0 of none.
+/// Returns the median, 0 for an empty list.
 fn median(all: &[f32]) -> f32 {
     let mut sorted = all.to_vec();
     let middle = sorted.len() / 2;
     if middle < sorted.len() { *sorted.select_nth_unstable_by(middle, f32::total_cmp).1 } else { 0.0 }
 }
 
-/// Words of a short body repeat the description; only a long one says more. Half at [`HALF_DEPTH`] terms.
+/// Returns how much the body adds to the description, from 0 to 1. Short bodies mostly repeat the description. A body
+/// of [`HALF_DEPTH`] terms gives 0.5.
 fn depth(own: &Lengths) -> f32 {
     own.body / (own.body + HALF_DEPTH)
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn disclaimers_are_no_claims() {
+fn disclaimers_are_removed_from_descriptions() {
     for (description, claims) in [
         ("Sell ads. NOT for email (use mail-setup). Also billing.", "Sell ads.  Also billing."),
         ("Sell ads — not for email, SMS or v1.2 of it", "Sell ads — "),

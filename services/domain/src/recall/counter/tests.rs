@@ -14,6 +14,7 @@ const SAID: Signals = Signals {
     trigger: 5.0,
     cover: 0.5,
     cosine: 0.4,
+    is_guessed: false,
     example: 0.0,
     meaning: 0.4,
     counter: 0.0,
@@ -21,13 +22,13 @@ const SAID: Signals = Signals {
 };
 
 #[test]
-fn the_same_message_rules_the_skill_out() {
+fn a_repeated_counter_example_removes_all_signals() {
     let left = weakened(Signals { counter: 1.0, ..SAID });
     assert_eq!(left, Signals { counter: 1.0, depth: 0.3, ..Signals::default() });
 }
 
 #[test]
-fn a_counter_example_counts_as_far_as_it_is_nearer_than_what_speaks_for_the_skill() {
+fn a_counter_example_counts_by_its_lead_over_description_and_examples() {
     for (counter, cosine, example, left) in [
         (0.5, 0.4, 0.0, 1.0),
         (0.56, 0.4, 0.0, 0.6),
@@ -42,7 +43,7 @@ fn a_counter_example_counts_as_far_as_it_is_nearer_than_what_speaks_for_the_skil
 }
 
 #[test]
-fn a_counter_example_pushes_its_skill_alone_from_messages_like_it_alone() {
+fn a_counter_example_affects_only_its_skill_and_similar_messages() {
     let vectors: [[f32; 3]; 2] = [[1.0, 0.2, 0.0], [0.9, 0.0, 0.5]];
     let described = ["book a table in a restaurant", "book a room in a hotel"];
     let texts: Vec<SkillText<'_>> = ["book-table", "book-room"]

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_name_in_words_then_claims_then_triggers() {
+fn the_text_has_the_name_in_words_then_claims_then_triggers() {
     let triggers = ["reply to a mail".to_owned(), "write to Ann".to_owned()];
     let text = embedded_text("mcp/send-email", "Sends\n email. Not for SMS.", &triggers);
     assert_eq!(text, "mcp send email: Sends email. reply to a mail, write to Ann");

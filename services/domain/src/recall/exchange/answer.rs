@@ -1,47 +1,47 @@
 //! Classifies a message as an answer: it agrees, refuses, chooses or continues a question.
 
-use super::words::{Kind, Token, WORDS, split};
+use super::words::{AnswerPhraseKind, AnswerToken, WORDS, split};
 
-/// Bytes above which a message is no answer.
+/// Maximum bytes of an answer. Longer messages are not answers.
 const MOST_BYTES: usize = 600;
 
-/// Most words of a question that continues the one before.
+/// Maximum words of a question that continues the previous one.
 const FOLLOW_WORDS: usize = 8;
 
-/// The same for letters of scripts without blanks.
+/// Maximum letters of a continuing question in scripts without spaces.
 const FOLLOW_LETTERS: usize = 16;
 
-/// Words of a question that begins with a single letter, which is a word in many languages.
+/// Maximum words of a continuing question that begins with a single letter, which is a word in many languages.
 const SHORT_FOLLOW: usize = 3;
 
 /// The kind of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
-    /// Agrees: if `is_sure` to any reply, else to a question or an offer only. `rest` is the text behind the agreement.
+    /// Agrees: to any reply if `is_sure`, otherwise only to a question or an offer. `rest` is the text after the agreement.
     Agrees { is_sure: bool, rest: &'a str },
-    /// Refuses, and says nothing else.
+    /// Refuses, without other text.
     Refuses,
-    /// Chooses one of several.
-    Picks(Place),
-    /// Chooses all of them.
+    /// Chooses one of several items.
+    Picks(ListPosition),
+    /// Chooses all items.
     PicksAll,
-    /// Continues the question before.
+    /// Continues the previous question.
     GoesOn,
 }
 
-/// Checks whether a character ends a part of a message.
+/// Returns whether a character ends a part of a message.
 fn is_mark(c: char) -> bool {
     matches!(c, ',' | '.' | '!' | ';' | ':' | '-' | '–' | '，' | '。' | '！' | '、' | '،')
 }
 
-/// A place in a list.
+/// A position in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ListPosition {
     Nth(usize),
     Last,
 }
 
-impl Place {
+impl ListPosition {
     pub(super) fn of<T>(self, items: &[T]) -> Option<&T> {
         match self {
             Self::Nth(place) => items.get(place),
@@ -51,7 +51,7 @@ impl Place {
 }
 
 impl<'a> Answer<'a> {
-    /// Classifies a message; `None` if it is no answer.
+    /// Classifies a message; `None` if it is not an answer.
     pub(super) fn of(message: &'a str) -> Option<Self> {
         if message.len() > MOST_BYTES {
             return None;
@@ -64,7 +64,7 @@ impl<'a> Answer<'a> {
         }
         if rest.is_empty() && !head.refuses {
             match head.place {
-                Some(Kind::All) => return Some(Self::PicksAll),
+                Some(AnswerPhraseKind::All) => return Some(Self::PicksAll),
                 Some(kind) => return place_of(kind).map(Self::Picks),
                 None => {}
             }
@@ -72,7 +72,7 @@ impl<'a> Answer<'a> {
         if let Some(place) = number_of(&tokens) {
             return Some(Self::Picks(place));
         }
-        // "Good morning" is no agreement, "good, in the morning" is one.
+        // "Good morning" is not an agreement, but "good, in the morning" is.
         let is_apart = rest.is_empty() || message[..message.len() - rest.len()].trim_end().ends_with(is_mark);
         if (head.is_sure || head.is_fine && is_apart) && !head.refuses {
             return Some(Self::Agrees { is_sure: head.is_sure, rest });
@@ -81,42 +81,42 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The words of an answer that a message begins with.
+/// The words at the start of a message that form an answer.
 #[derive(Debug, Default, Clone, Copy)]
 struct Head {
-    /// Number of its words.
+    /// Number of words.
     length: usize,
     is_sure: bool,
     is_fine: bool,
     refuses: bool,
-    place: Option<Kind>,
+    place: Option<AnswerPhraseKind>,
 }
 
-const HEAD: [Kind; 11] = [
-    Kind::Yes,
-    Kind::No,
-    Kind::Fine,
-    Kind::First,
-    Kind::Second,
-    Kind::Third,
-    Kind::Fourth,
-    Kind::Fifth,
-    Kind::Last,
-    Kind::All,
-    Kind::Filler,
+const HEAD: [AnswerPhraseKind; 11] = [
+    AnswerPhraseKind::Yes,
+    AnswerPhraseKind::No,
+    AnswerPhraseKind::Fine,
+    AnswerPhraseKind::First,
+    AnswerPhraseKind::Second,
+    AnswerPhraseKind::Third,
+    AnswerPhraseKind::Fourth,
+    AnswerPhraseKind::Fifth,
+    AnswerPhraseKind::Last,
+    AnswerPhraseKind::All,
+    AnswerPhraseKind::Filler,
 ];
 
 impl Head {
-    /// Reads words as long as they belong to an answer. In scripts without blanks the answer must end where a run of letters does, as
-    /// other words may begin like an answer.
-    fn read(tokens: &[Token]) -> Self {
+    /// Reads the words of an answer at the start of a message. In scripts without spaces the answer must end with its
+    /// run of letters, because other words may start with the same letters.
+    fn read(tokens: &[AnswerToken]) -> Self {
         let (mut head, mut whole) = (Self::default(), Self::default());
         while let Some((kind, length)) = head.next(&tokens[head.length..]) {
             match kind {
-                Kind::Yes => head.is_sure = true,
-                Kind::Fine => head.is_fine = true,
-                Kind::No => head.refuses = true,
-                Kind::Filler | Kind::Pick | Kind::Also => {}
+                AnswerPhraseKind::Yes => head.is_sure = true,
+                AnswerPhraseKind::Fine => head.is_fine = true,
+                AnswerPhraseKind::No => head.refuses = true,
+                AnswerPhraseKind::Filler | AnswerPhraseKind::Pick | AnswerPhraseKind::Also => {}
                 place => head.place = Some(place),
             }
             head.length += length;
@@ -127,11 +127,15 @@ impl Head {
         whole
     }
 
-    /// Returns the next phrase of an answer. Words that begin another request count only after an answer.
-    fn next(&self, tokens: &[Token]) -> Option<(Kind, usize)> {
+    /// Returns the kind and length of the phrase at the start of `tokens`. Phrases such as "and" or "also" (`Also`)
+    /// are recognised only after an answer such as "yes".
+    fn next(&self, tokens: &[AnswerToken]) -> Option<(AnswerPhraseKind, usize)> {
         let found = WORDS.find(tokens, &HEAD);
         let is_answer = self.is_sure || self.is_fine || self.place.is_some();
-        let around = WORDS.find(tokens, if is_answer { &[Kind::Also, Kind::Pick] } else { &[Kind::Pick] });
+        let around = WORDS.find(
+            tokens,
+            if is_answer { &[AnswerPhraseKind::Also, AnswerPhraseKind::Pick] } else { &[AnswerPhraseKind::Pick] },
+        );
         match (found, around) {
             (Some(found), Some(around)) => Some(if around.1 > found.1 { around } else { found }),
             (found, around) => found.or(around),
@@ -139,20 +143,20 @@ impl Head {
     }
 }
 
-fn place_of(kind: Kind) -> Option<Place> {
+fn place_of(kind: AnswerPhraseKind) -> Option<ListPosition> {
     Some(match kind {
-        Kind::First => Place::Nth(0),
-        Kind::Second => Place::Nth(1),
-        Kind::Third => Place::Nth(2),
-        Kind::Fourth => Place::Nth(3),
-        Kind::Fifth => Place::Nth(4),
-        Kind::Last => Place::Last,
+        AnswerPhraseKind::First => ListPosition::Nth(0),
+        AnswerPhraseKind::Second => ListPosition::Nth(1),
+        AnswerPhraseKind::Third => ListPosition::Nth(2),
+        AnswerPhraseKind::Fourth => ListPosition::Nth(3),
+        AnswerPhraseKind::Fifth => ListPosition::Nth(4),
+        AnswerPhraseKind::Last => ListPosition::Last,
         _ => return None,
     })
 }
 
-/// Returns the place that a message names by a number or a letter: "2", "option b". Nothing else may be said.
-fn number_of(tokens: &[Token]) -> Option<Place> {
+/// Returns the position that a message names by a number or a letter, without other words: "2", "option b".
+fn number_of(tokens: &[AnswerToken]) -> Option<ListPosition> {
     let mut named = None;
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -161,9 +165,15 @@ fn number_of(tokens: &[Token]) -> Option<Place> {
             [letter @ b'a'..=b'e'] if tokens.len() <= 2 => Some(usize::from(letter - b'a')),
             _ => None,
         };
-        match (number, WORDS.find(&tokens[at..], &[Kind::Filler, Kind::Pick, Kind::Yes, Kind::Fine])) {
+        match (
+            number,
+            WORDS.find(
+                &tokens[at..],
+                &[AnswerPhraseKind::Filler, AnswerPhraseKind::Pick, AnswerPhraseKind::Yes, AnswerPhraseKind::Fine],
+            ),
+        ) {
             (Some(number), _) if named.is_none() => {
-                named = Some(Place::Nth(number));
+                named = Some(ListPosition::Nth(number));
                 at += 1;
             }
             (_, Some((_, length))) => at += length,
@@ -173,21 +183,21 @@ fn number_of(tokens: &[Token]) -> Option<Place> {
     named
 }
 
-/// Checks whether a message continues the question before: it is short, and begins or ends as such questions do.
-fn goes_on(message: &str, tokens: &[Token]) -> bool {
+/// Returns whether a message continues the previous question: it is short, and begins or ends like such questions.
+fn goes_on(message: &str, tokens: &[AnswerToken]) -> bool {
     let letters = tokens.iter().filter(|token| token.is_glued).count();
     let is_short = tokens.len() - letters <= FOLLOW_WORDS && tokens.len() <= FOLLOW_LETTERS;
     if !is_short {
         return false;
     }
     let asks = message.trim_end().ends_with(['?', '？', '؟']);
-    let begins = WORDS.find(tokens, &[Kind::Follow]).is_some_and(|(_, length)| {
+    let begins = WORDS.find(tokens, &[AnswerPhraseKind::Follow]).is_some_and(|(_, length)| {
         let is_letter =
             length == 1 && tokens[0].text.chars().count() == 1 && !tokens.get(1).is_some_and(|next| next.is_glued);
         !is_letter || asks && tokens.len() <= SHORT_FOLLOW
     });
     let ends = (1..tokens.len()).any(|at| {
-        let found = WORDS.find(&tokens[at..], &[Kind::FollowEnd]);
+        let found = WORDS.find(&tokens[at..], &[AnswerPhraseKind::FollowEnd]);
         found.is_some_and(|(_, length)| at + length == tokens.len()) && (asks || message.contains('呢'))
     });
     begins || ends

@@ -8,38 +8,38 @@ use answer::Answer;
 use offer::{Offer, asks, find_offer, list_items};
 
 use super::tokens::list_terms;
-use crate::sentence::beginning;
+use crate::text::sentence::beginning;
 
-/// The exchange before a message.
+/// The exchange before a message: the user's previous message and the agent's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// The user's previous message, or its beginning.
+    /// The user's previous message, or the beginning of a long one.
     pub message: String,
-    /// The agent's reply to it, or its end.
+    /// The agent's reply to this message, or the end of the reply.
     pub reply: String,
 }
 
-/// Most characters of the user's message that are kept for the next one.
-const MESSAGE_CHARS: usize = 1_000;
-
-/// Most characters of the agent's reply that are kept for the next message, the last ones.
-const REPLY_CHARS: usize = 4_000;
-
 impl Exchange {
-    /// Keeps the parts that the next message may refer to.
+    /// Maximum characters stored of the user's message.
+    pub const MESSAGE_CHARS: usize = 1_000;
+
+    /// Maximum characters stored of the agent's reply, from its end.
+    pub const REPLY_CHARS: usize = 4_000;
+
+    /// Creates an exchange of the parts that the next message may refer to.
     pub fn of(message: &str, reply: &str) -> Self {
         Self { message: first_of_message(message).to_owned(), reply: last_of_reply(reply).to_owned() }
     }
 }
 
-/// Returns the beginning of a user's message that is kept for the next one.
+/// Returns the stored beginning of a user's message.
 pub fn first_of_message(message: &str) -> &str {
-    beginning(message, MESSAGE_CHARS)
+    beginning(message, Exchange::MESSAGE_CHARS)
 }
 
-/// Returns the end of a reply that is kept for the next message.
+/// Returns the stored end of a reply.
 pub fn last_of_reply(reply: &str) -> &str {
-    &reply[reply.char_indices().rev().nth(REPLY_CHARS - 1).map_or(0, |(at, _)| at)..]
+    &reply[reply.char_indices().rev().nth(Exchange::REPLY_CHARS - 1).map_or(0, |(at, _)| at)..]
 }
 
 /// The texts to search for a message in its conversation.
@@ -47,50 +47,50 @@ pub fn last_of_reply(reply: &str) -> &str {
 pub enum Interpretation {
     /// The message itself.
     Message,
-    /// None: the message refuses, or thanks.
+    /// The message causes no search, because it refuses an offer or has no content, such as thanks.
     Nothing,
-    /// These, the most important first.
+    /// Several texts, the most important first.
     Texts(Vec<SearchText>),
 }
 
-/// A text to search for a message.
+/// A text that is searched for a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchText {
-    /// The text.
+    /// The text to search for.
     pub text: String,
-    /// Its origin.
-    pub origin: Origin,
-    /// Its weight, 0 to 1.
+    pub origin: QueryOrigin,
+    /// The weight, 0 to 1.
     pub weight: f32,
 }
 
-/// The origin of a text that is searched for a message.
+/// The origin of a text to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum QueryOrigin {
     /// The message, or a part of it.
     Message,
     /// An offer of the agent that the message accepts.
     Offer,
-    /// The previous message, with this one or with the offer.
+    /// The previous message, together with this message or with the offer.
     Earlier,
 }
 
-/// Words below which the rest of an agreement may be a detail of the offer.
+/// Minimum terms in the rest of an agreement for the rest to be another request. A shorter rest may be a detail of
+/// the offer.
 const DETAIL: usize = 3;
 
-/// Words below which an offer says nothing by itself: "shall I go ahead?"
+/// Minimum words of an offer with content of its own. "Shall I go ahead?" has fewer.
 const TELLING: usize = 2;
 
-/// The weight of a text to which the message does not refer by itself.
+/// The weight of a text that the message does not refer to directly.
 const LESS: f32 = 0.8;
 
-/// Checks whether a message answers the agent or continues a question, so that it says little by itself.
+/// Returns whether a message answers the agent or continues a question, so that it has little meaning alone.
 pub fn refers_back(message: &str) -> bool {
     Answer::of(message).is_some()
 }
 
-/// Returns the part of a message that means the same outside of its conversation. `None` if it only agrees, refuses, chooses or
-/// continues a question. Of an agreement with another request it is that request.
+/// Returns the part of a message that has the same meaning outside its conversation. Returns `None` if the message
+/// only agrees, refuses, chooses or continues a question. If it agrees and has another request, returns that request.
 pub fn own_words(message: &str) -> Option<&str> {
     match Answer::of(message) {
         None => Some(message),
@@ -103,7 +103,7 @@ pub fn own_words(message: &str) -> Option<&str> {
 pub fn interpret(message: &str, exchange: &Exchange) -> Interpretation {
     let Some(answer) = Answer::of(message) else { return Interpretation::Message };
     match answer {
-        // "cancel" refuses an offer; by itself it is a request.
+        // "cancel" refuses an offer; without an offer it is a request.
         Answer::Refuses if asks(&exchange.reply) => Interpretation::Nothing,
         Answer::Refuses => Interpretation::Message,
         Answer::Picks(place) => {
@@ -125,13 +125,13 @@ pub fn interpret(message: &str, exchange: &Exchange) -> Interpretation {
                 true => offer::last_sentences(&exchange.reply),
                 false => exchange.message.as_str(),
             };
-            let whole = SearchText { text: format!("{earlier} {message}"), origin: Origin::Earlier, weight: 1.0 };
+            let whole = SearchText { text: format!("{earlier} {message}"), origin: QueryOrigin::Earlier, weight: 1.0 };
             Interpretation::Texts(vec![whole, SearchText::own(message)])
         }
     }
 }
 
-/// Returns the texts of a message that accepts an offer, and may ask for something else besides.
+/// Returns the texts of a message that accepts an offer and may also ask for something else.
 fn agree(exchange: &Exchange, is_sure: bool, rest: &str) -> Interpretation {
     let own = (!list_terms(rest).is_empty()).then(|| SearchText::own(rest));
     let Some(Offer { text: offer, is_telling }) = find_offer(&exchange.reply, is_sure) else {
@@ -139,22 +139,22 @@ fn agree(exchange: &Exchange, is_sure: bool, rest: &str) -> Interpretation {
     };
     let has_context = !exchange.message.is_empty() && !refers_back(&exchange.message);
     let with_context =
-        SearchText { text: format!("{} {offer}", exchange.message), origin: Origin::Earlier, weight: LESS };
+        SearchText { text: format!("{} {offer}", exchange.message), origin: QueryOrigin::Earlier, weight: LESS };
     let with_context = (has_context && !is_telling).then_some(with_context);
-    let offer = SearchText { text: offer.to_owned(), origin: Origin::Offer, weight: 1.0 };
+    let offer = SearchText { text: offer.to_owned(), origin: QueryOrigin::Offer, weight: 1.0 };
     Interpretation::Texts(std::iter::once(offer).chain(own).chain(with_context).collect())
 }
 
 impl Interpretation {
     fn offers(texts: Vec<&str>) -> Self {
-        let offer = |text: &str| SearchText { text: text.to_owned(), origin: Origin::Offer, weight: 1.0 };
+        let offer = |text: &str| SearchText { text: text.to_owned(), origin: QueryOrigin::Offer, weight: 1.0 };
         Self::Texts(texts.into_iter().map(offer).collect())
     }
 }
 
 impl SearchText {
     fn own(text: &str) -> Self {
-        Self { text: text.to_owned(), origin: Origin::Message, weight: 1.0 }
+        Self { text: text.to_owned(), origin: QueryOrigin::Message, weight: 1.0 }
     }
 }
 

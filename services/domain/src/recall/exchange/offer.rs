@@ -1,30 +1,33 @@
 //! Finds the offer in a reply of the agent: its last question, or the items that it lists.
 
-use super::words::{Kind, Token, WORDS, split};
+use super::words::{AnswerPhraseKind, AnswerToken, WORDS, split};
 use crate::recall::tokens::list_terms;
-use crate::sentence::sentence_end;
+use crate::text::sentence::sentence_end;
 
-/// Most characters of an offer, the last ones.
+/// Maximum characters of an offer. The end of a longer offer is used.
 const OFFER: usize = 300;
 
-/// Most sentences before a question that are added to one that says nothing by itself.
+/// Maximum sentences that are added before a question without content of its own.
 const BEFORE: usize = 2;
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
-/// Most items of a list.
+/// Maximum items read of a list.
 const ITEMS: usize = 9;
 
 /// An offer in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Offer<'a> {
     pub(super) text: &'a str,
-    /// Whether its question says by itself what is offered.
+    /// Whether the question itself has enough specific words. If not, `text` also includes the preceding sentences.
     pub(super) is_telling: bool,
 }
 
-/// Returns the offer in a reply: its last question, with the sentences before it if it says little by itself. Without a question it
-/// is the last sentence, if that offers something or the user agrees for sure. `None` for open questions such as "anything else?"
+/// Returns the offer in a reply: its last question. If the question has no content of its own, the sentences before
+/// it are included.
+///
+/// If the reply has no question, the offer is the last sentence, provided that it offers something or the user
+/// clearly agrees (`is_sure`). Open questions such as "anything else?" are not offers.
 pub(super) fn find_offer(reply: &str, is_sure: bool) -> Option<Offer<'_>> {
     let sentences = sentences_of(reply);
     let asks = |sentence: &str| sentence.trim_end_matches(is_closing).ends_with(QUESTION_MARKS);
@@ -33,11 +36,13 @@ pub(super) fn find_offer(reply: &str, is_sure: bool) -> Option<Offer<'_>> {
         None => (sentences.len().checked_sub(1)?, false),
     };
     let is_of = |sentence: &str, kind| WORDS.contains(&split(sentence), kind);
-    if asked && is_of(sentences[last], Kind::Open) || !asked && !is_sure && !is_of(sentences[last], Kind::Offer) {
+    if asked && is_of(sentences[last], AnswerPhraseKind::Open)
+        || !asked && !is_sure && !is_of(sentences[last], AnswerPhraseKind::Offer)
+    {
         return None;
     }
     let mut first = last;
-    while asked && first > 0 && asks(sentences[first - 1]) && !is_of(sentences[first - 1], Kind::Open) {
+    while asked && first > 0 && asks(sentences[first - 1]) && !is_of(sentences[first - 1], AnswerPhraseKind::Open) {
         first -= 1;
     }
     let is_telling = is_telling(&sentences[first..=last].join(" "));
@@ -47,17 +52,20 @@ pub(super) fn find_offer(reply: &str, is_sure: bool) -> Option<Offer<'_>> {
     Some(Offer { text: from_sentence(reply, &sentences, first, last), is_telling })
 }
 
-/// Checks whether a reply asks or offers anything.
+/// Returns whether a reply asks or offers anything.
 pub(super) fn asks(reply: &str) -> bool {
     reply.contains(QUESTION_MARKS) || find_offer(reply, false).is_some() || list_items(reply).len() > 1
 }
 
-/// Checks whether an offer has words of its own, besides those of all offers.
+/// Returns whether an offer has specific words. Words common to all offers do not count.
 fn is_telling(offer: &str) -> bool {
     let tokens = split(offer);
     let (mut at, mut words) = (0, 0);
     while at < tokens.len() {
-        match WORDS.find(&tokens[at..], &[Kind::Offer, Kind::Yes, Kind::Fine, Kind::Filler]) {
+        match WORDS.find(
+            &tokens[at..],
+            &[AnswerPhraseKind::Offer, AnswerPhraseKind::Yes, AnswerPhraseKind::Fine, AnswerPhraseKind::Filler],
+        ) {
             Some((_, length)) => at += length,
             None => {
                 words += usize::from(!list_terms(&tokens[at].text).is_empty());
@@ -77,7 +85,7 @@ pub(super) fn last_sentences(reply: &str) -> &str {
     }
 }
 
-/// Returns the text from one sentence to another, of a long text the end.
+/// Returns the text from one sentence to another, cut to about its last `OFFER` characters.
 fn from_sentence<'a>(reply: &'a str, sentences: &[&'a str], first: usize, last: usize) -> &'a str {
     let place = |text: &str| text.as_ptr() as usize - reply.as_ptr() as usize;
     let text = &reply[place(sentences[first])..place(sentences[last]) + sentences[last].len()];
@@ -95,7 +103,7 @@ fn is_closing(c: char) -> bool {
     c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '*' | '_' | '»' | '”' | '’' | '」')
 }
 
-/// Splits a text into sentences; a line break ends one too.
+/// Splits a text into sentences. A line break also ends a sentence.
 fn sentences_of(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {
@@ -109,8 +117,8 @@ fn sentences_of(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// Returns the items that a reply lists: lines with numbers or marks, numbers or letters within a line, or the alternatives of its
-/// last question. Empty if it lists fewer than two.
+/// Returns the items listed in a reply: numbered or bulleted lines, numbers or letters within a line, or the
+/// alternatives of its last question. The list is empty if there are fewer than two items.
 pub(super) fn list_items(reply: &str) -> Vec<&str> {
     let lines: Vec<&str> = reply.lines().filter_map(|line| item_of(line.trim())).take(ITEMS).collect();
     if lines.len() > 1 {
@@ -120,7 +128,7 @@ pub(super) fn list_items(reply: &str) -> Vec<&str> {
     if marked.len() > 1 { marked } else { list_alternatives(reply) }
 }
 
-/// Returns the text of a line behind its mark or number.
+/// Returns the text of a line after its bullet or number.
 fn item_of(line: &str) -> Option<&str> {
     let marked = line.strip_prefix(['-', '*', '•', '–', '+']).filter(|rest| rest.starts_with(' '));
     let numbered = || {
@@ -175,7 +183,7 @@ fn list_alternatives(reply: &str) -> Vec<&str> {
     let mut start = 0;
     let mut at = 1;
     while at < tokens.len() {
-        match WORDS.find(&tokens[at..], &[Kind::Or]) {
+        match WORDS.find(&tokens[at..], &[AnswerPhraseKind::Or]) {
             Some((_, length)) if at + length < tokens.len() => {
                 items.push(&question[start..tokens[at].bytes.start]);
                 start = tokens[at + length - 1].bytes.end;
@@ -196,6 +204,6 @@ fn list_alternatives(reply: &str) -> Vec<&str> {
         .collect()
 }
 
-fn is_or(tokens: &[Token]) -> bool {
-    WORDS.find(tokens, &[Kind::Or]).is_some_and(|(_, length)| length == tokens.len())
+fn is_or(tokens: &[AnswerToken]) -> bool {
+    WORDS.find(tokens, &[AnswerPhraseKind::Or]).is_some_and(|(_, length)| length == tokens.len())
 }

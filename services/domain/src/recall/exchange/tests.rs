@@ -3,9 +3,9 @@ use serde::Deserialize;
 
 use super::*;
 
-/// A conversation in one of fifteen languages, and how its last message is to be read.
+/// A conversation in one of fifteen languages, and the expected interpretation of its last message.
 #[derive(Deserialize)]
-struct Conversation {
+struct ExpectedExchange {
     language: String,
     before: String,
     reply: String,
@@ -15,12 +15,12 @@ struct Conversation {
     rest: Option<String>,
 }
 
-fn conversations() -> Vec<Conversation> {
+fn conversations() -> Vec<ExpectedExchange> {
     include_str!("conversations.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What is wrong with how a message is read, if anything.
-fn misread(talk: &Conversation) -> Option<String> {
+/// Returns the error in the interpretation of a message, if any.
+fn misread(talk: &ExpectedExchange) -> Option<String> {
     let exchange = Exchange::of(&talk.before, &talk.reply);
     let meant = interpret(&talk.message, &exchange);
     let texts = match &meant {
@@ -32,7 +32,7 @@ fn misread(talk: &Conversation) -> Option<String> {
     let is_right = match talk.kind.as_str() {
         "refuse" | "none" => meant == Interpretation::Nothing,
         "alone" => meant == Interpretation::Message,
-        "agree" => texts.first().is_some_and(|text| text.origin == Origin::Offer) && has_expected,
+        "agree" => texts.first().is_some_and(|text| text.origin == QueryOrigin::Offer) && has_expected,
         "pick" => texts.len() == 1 && has_expected,
         "agree+" => texts.len() > 1 && has_expected,
         _ => texts.len() == 2 && has_expected,
@@ -41,11 +41,10 @@ fn misread(talk: &Conversation) -> Option<String> {
 }
 
 #[test]
-fn conversations_are_read_in_fifteen_languages() {
+fn answers_are_interpreted_in_fifteen_languages() {
     let talks = conversations();
     let languages: std::collections::HashSet<&str> = talks.iter().map(|talk| talk.language.as_str()).collect();
     let wrong: Vec<String> = talks.iter().filter_map(misread).collect();
-    println!("{} of {} are misread:\n{}", wrong.len(), talks.len(), wrong.join("\n"));
     assert!(languages.len() == 15 && talks.len() >= 60);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), talks.len(), wrong.join("\n"));
 }
@@ -62,7 +61,7 @@ fn texts(read: Interpretation) -> Vec<String> {
 }
 
 #[test]
-fn a_whole_request_stands_for_itself() {
+fn a_complete_request_is_not_an_answer() {
     for message in [
         "please translate this contract into Spanish for our lawyer",
         "I need a table for two",
@@ -82,7 +81,7 @@ fn a_whole_request_stands_for_itself() {
 }
 
 #[test]
-fn an_offer_that_says_little_takes_what_was_said_before() {
+fn an_offer_without_content_is_searched_with_the_text_before_it() {
     let vague = texts(read("yes", "find a rental car in Rome", "Shall I go ahead?"));
     assert_eq!(vague, ["Shall I go ahead?", "find a rental car in Rome Shall I go ahead?"]);
     let before = texts(read("yes", "okay", "There is a small rental car in Rome for 40 euros. Shall I go ahead?"));
@@ -90,7 +89,7 @@ fn an_offer_that_says_little_takes_what_was_said_before() {
 }
 
 #[test]
-fn a_question_that_offers_nothing_is_no_offer() {
+fn agreeing_to_a_reply_without_an_offer_searches_nothing() {
     for reply in ["Your table is booked.", "Done. Is there anything else?", "Hi! How can I help you?"] {
         for message in ["ok", "great, thanks a lot!", "perfect"] {
             assert_eq!(read(message, "hello", reply), Interpretation::Nothing, "{reply} {message}");
@@ -102,7 +101,7 @@ fn a_question_that_offers_nothing_is_no_offer() {
 }
 
 #[test]
-fn all_items_of_a_list_can_be_chosen() {
+fn one_or_all_items_of_a_list_can_be_chosen() {
     let reply = "I can:\n- send an email to the team\n- plan a meeting";
     assert_eq!(texts(read("both please", "what now?", reply)), ["send an email to the team", "plan a meeting"]);
     assert_eq!(texts(read("option b", "hm", "Do you want (a) tea or (b) coffee?")), ["coffee"]);
@@ -110,7 +109,7 @@ fn all_items_of_a_list_can_be_chosen() {
 }
 
 #[test]
-fn only_own_words_teach() {
+fn answers_contain_no_request() {
     for message in ["yes", "ok, do it", "no thanks", "and for Friday?", "the second one", "да", "好的", "yes for four"]
     {
         assert_eq!(own_words(message), None, "{message}");
@@ -130,7 +129,7 @@ proptest! {
         prop_assert!(own_words(&message).is_none_or(|own| message.contains(own)));
     }
 
-    /// What is said besides an agreement is searched, whatever it is.
+    /// A request after an agreement is searched in addition to the offer.
     #[test]
     fn a_request_behind_an_agreement_is_kept(words in prop::collection::vec("[a-z]{9,14}", 4..9)) {
         let request = words.join(" ");

@@ -1,19 +1,20 @@
 //! The phrases of answers in fifteen languages, from the table `words.txt`.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::recall::fold::{Class, class_of, fold};
 
-/// Lines of a language, a kind and its phrases.
+/// The table of phrases. Each line has a language, a kind and phrases.
 const TABLE: &str = include_str!("words.txt");
 
 pub(super) static WORDS: LazyLock<Words> = LazyLock::new(Words::read);
 
 /// The kind of a phrase in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AnswerPhraseKind {
     Yes,
     Fine,
     No,
@@ -34,53 +35,58 @@ pub(super) enum Kind {
     Offer,
 }
 
-/// The kinds by their names in the table. A phrase of several kinds is of the first.
-const KINDS: [(&str, Kind); 18] = [
-    ("yes", Kind::Yes),
-    ("no", Kind::No),
-    ("fine", Kind::Fine),
-    ("first", Kind::First),
-    ("second", Kind::Second),
-    ("third", Kind::Third),
-    ("fourth", Kind::Fourth),
-    ("fifth", Kind::Fifth),
-    ("last", Kind::Last),
-    ("all", Kind::All),
-    ("filler", Kind::Filler),
-    ("pick", Kind::Pick),
-    ("or", Kind::Or),
-    ("also", Kind::Also),
-    ("follow", Kind::Follow),
-    ("follow_end", Kind::FollowEnd),
-    ("open", Kind::Open),
-    ("offer", Kind::Offer),
+/// The kinds by their names in the table.
+const KINDS: [(&str, AnswerPhraseKind); 18] = [
+    ("yes", AnswerPhraseKind::Yes),
+    ("no", AnswerPhraseKind::No),
+    ("fine", AnswerPhraseKind::Fine),
+    ("first", AnswerPhraseKind::First),
+    ("second", AnswerPhraseKind::Second),
+    ("third", AnswerPhraseKind::Third),
+    ("fourth", AnswerPhraseKind::Fourth),
+    ("fifth", AnswerPhraseKind::Fifth),
+    ("last", AnswerPhraseKind::Last),
+    ("all", AnswerPhraseKind::All),
+    ("filler", AnswerPhraseKind::Filler),
+    ("pick", AnswerPhraseKind::Pick),
+    ("or", AnswerPhraseKind::Or),
+    ("also", AnswerPhraseKind::Also),
+    ("follow", AnswerPhraseKind::Follow),
+    ("follow_end", AnswerPhraseKind::FollowEnd),
+    ("open", AnswerPhraseKind::Open),
+    ("offer", AnswerPhraseKind::Offer),
 ];
 
-/// The kinds of a phrase, a bit for each.
+/// A set of kinds, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Kinds(u32);
+pub(super) struct AnswerPhraseKinds(u32);
 
-impl Kinds {
-    pub(super) fn has(self, kind: Kind) -> bool {
+impl AnswerPhraseKinds {
+    pub(super) fn has(self, kind: AnswerPhraseKind) -> bool {
         self.0 & (1 << kind as u32) != 0
     }
 
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: AnswerPhraseKind) {
         self.0 |= 1 << kind as u32;
     }
 
-    /// The first of these kinds that a phrase is of.
-    pub(super) fn first_of(self, kinds: &[Kind]) -> Option<Kind> {
+    /// Returns the first kind of `kinds` that is in the set.
+    pub(super) fn first_of(self, kinds: &[AnswerPhraseKind]) -> Option<AnswerPhraseKind> {
         kinds.iter().copied().find(|kind| self.has(*kind))
     }
 }
 
-/// Phrases by their words, joined by blanks.
+/// The phrases, indexed by their first word.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    phrases: HashMap<String, Kinds>,
-    /// Words of the longest phrase.
-    longest: usize,
+    phrases: HashMap<String, Vec<AnswerPhrase>>,
+}
+
+/// The words of a phrase after the first, and its kinds.
+#[derive(Debug)]
+struct AnswerPhrase {
+    rest: Vec<String>,
+    kinds: AnswerPhraseKinds,
 }
 
 impl Words {
@@ -91,43 +97,59 @@ impl Words {
             let name = head.split_once(' ').map_or(head, |(_, name)| name);
             let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else { continue };
             for phrase in phrases.split(", ") {
-                let tokens = split(phrase);
-                words.longest = words.longest.max(tokens.len());
-                words.phrases.entry(join(&tokens)).or_default().add(*kind);
+                words.add(phrase, *kind);
             }
         }
+        // Longer phrases come first, because the longest match wins.
+        words.phrases.values_mut().for_each(|list| list.sort_by_key(|phrase| Reverse(phrase.rest.len())));
         words
     }
 
-    /// Returns the kinds of the longest phrase that these words begin with and that is of one of `kinds`, and its words.
-    pub(super) fn find(&self, tokens: &[Token], kinds: &[Kind]) -> Option<(Kind, usize)> {
-        (1..=self.longest.min(tokens.len())).rev().find_map(|length| {
-            let phrase = &tokens[..length];
-            let known = self.phrases.get(&join(phrase))?;
-            Some((known.first_of(kinds)?, length))
+    fn add(&mut self, phrase: &str, kind: AnswerPhraseKind) {
+        let mut tokens = split(phrase).into_iter().map(|token| token.text);
+        let Some(first) = tokens.next() else { return };
+        let rest: Vec<String> = tokens.collect();
+        let list = self.phrases.entry(first).or_default();
+        match list.iter_mut().find(|known| known.rest == rest) {
+            Some(known) => known.kinds.add(kind),
+            None => {
+                let mut kinds = AnswerPhraseKinds::default();
+                kinds.add(kind);
+                list.push(AnswerPhrase { rest, kinds });
+            }
+        }
+    }
+
+    /// Returns the kind of the longest phrase that begins `tokens` and has one of `kinds`, and its length in tokens.
+    pub(super) fn find(&self, tokens: &[AnswerToken], kinds: &[AnswerPhraseKind]) -> Option<(AnswerPhraseKind, usize)> {
+        let (first, behind) = tokens.split_first()?;
+        self.phrases.get(&first.text)?.iter().find_map(|phrase| {
+            let begins = behind.len() >= phrase.rest.len()
+                && phrase.rest.iter().zip(behind).all(|(own, token)| *own == token.text);
+            Some((phrase.kinds.first_of(kinds).filter(|_| begins)?, phrase.rest.len() + 1))
         })
     }
 
-    /// Checks whether a phrase of a kind stands anywhere in these words.
-    pub(super) fn contains(&self, tokens: &[Token], kind: Kind) -> bool {
+    /// Returns whether these words contain a phrase of a kind.
+    pub(super) fn contains(&self, tokens: &[AnswerToken], kind: AnswerPhraseKind) -> bool {
         (0..tokens.len()).any(|at| self.find(&tokens[at..], &[kind]).is_some())
     }
 }
 
-/// A word of a text, or a letter of a script without blanks.
+/// A word of a text, or a letter of a script without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    /// Folded.
+pub(super) struct AnswerToken {
+    /// The folded text.
     pub(super) text: String,
-    /// Where it stands, in bytes.
+    /// Byte range in the text.
     pub(super) bytes: Range<usize>,
-    /// Whether it follows the one before without a gap.
+    /// Whether there is no gap between the token and the previous one.
     pub(super) is_glued: bool,
 }
 
-/// Splits a text into words. An emoji that answers is a word too.
-pub(super) fn split(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+/// Splits a text into words. An emoji with the meaning of an answer is a word too.
+pub(super) fn split(text: &str) -> Vec<AnswerToken> {
+    let mut tokens: Vec<AnswerToken> = Vec::new();
     let mut before = Class::Gap;
     for (at, c) in text.char_indices() {
         let class = if is_picture(c) { Class::Dense } else { class_of(c) };
@@ -135,7 +157,7 @@ pub(super) fn split(text: &str) -> Vec<Token> {
         match (class, tokens.last_mut()) {
             (Class::Gap, _) => {}
             (Class::Word, Some(token)) if before == Class::Word => token.bytes.end = end,
-            _ => tokens.push(Token { text: String::new(), bytes: at..end, is_glued: before != Class::Gap }),
+            _ => tokens.push(AnswerToken { text: String::new(), bytes: at..end, is_glued: before != Class::Gap }),
         }
         before = class;
     }
@@ -145,12 +167,7 @@ pub(super) fn split(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Checks whether a character is an emoji that answers.
+/// Returns whether a character is an emoji with the meaning of an answer.
 fn is_picture(c: char) -> bool {
     matches!(c, '👍' | '👎' | '👌' | '✅' | '❌' | '🙏')
-}
-
-fn join(tokens: &[Token]) -> String {
-    let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
-    texts.join(" ")
 }

@@ -3,7 +3,7 @@ use crate::recall::Signals;
 
 const FLOOR: f32 = 0.2;
 
-/// A ranking of these skills with their scores, whose text fits so well.
+/// Returns a ranking with this fit, made of skills and their scores.
 fn ranking(fit: f32, scores: &[(usize, f32)]) -> Ranking {
     let best = scores.first().map_or(0.0, |(_, score)| *score);
     let hit = |(skill, score): &(usize, f32)| Hit {
@@ -20,7 +20,7 @@ fn relevant(merged: &Ranking) -> Vec<usize> {
 }
 
 #[test]
-fn each_text_brings_what_fits_it() {
+fn texts_that_fit_contribute_their_hits() {
     let merged =
         Ranking::merge(vec![(ranking(0.9, &[(1, 8.0), (2, 7.0)]), 1.0), (ranking(0.8, &[(3, 2.0)]), 1.0)], FLOOR);
     assert_eq!((relevant(&merged), merged.fit), (vec![1, 3, 2], 0.9));
@@ -28,7 +28,7 @@ fn each_text_brings_what_fits_it() {
 }
 
 #[test]
-fn a_text_that_fits_nothing_brings_nothing() {
+fn texts_below_the_floor_contribute_no_hits() {
     let poor = || ranking(0.1, &[(3, 9.0)]);
     let merged = Ranking::merge(vec![(poor(), 1.0), (ranking(0.9, &[(1, 8.0)]), 1.0)], FLOOR);
     assert_eq!(relevant(&merged), [1]);
@@ -40,7 +40,7 @@ fn a_text_that_fits_nothing_brings_nothing() {
 }
 
 #[test]
-fn a_skill_that_two_texts_find_comes_once() {
+fn a_skill_found_by_two_texts_occurs_once() {
     let merged =
         Ranking::merge(vec![(ranking(0.9, &[(1, 8.0), (2, 5.0)]), 1.0), (ranking(0.6, &[(2, 3.0)]), 1.0)], FLOOR);
     assert_eq!(relevant(&merged), [1, 2]);

@@ -1,41 +1,45 @@
-//! Cuts a text into words, with where each stands and what joins it to the next one.
+//! Splits a text into words, each with its position and its separator from the next word.
 
 use std::ops::Range;
 
 use crate::recall::fold::{Class, class_of};
+use crate::skills::name::plain_word;
 
-/// A word of the message and what joins it to the next one.
-pub(super) struct Word {
+/// A word of the message and its separator from the next word.
+pub(super) struct MessageWord {
     pub(super) text: String,
     pub(super) bytes: Range<usize>,
     pub(super) chars: Range<usize>,
-    /// The character before and after, where there is one.
+    /// Characters next to the word; `None` at the ends of the text.
     pub(super) before: Option<char>,
     pub(super) after: Option<char>,
-    /// Whether a `/` stands before it where a command may begin.
+    /// Whether a `/` that can start a command precedes the word.
     pub(super) is_command: bool,
-    pub(super) joint: Joint,
+    pub(super) separator: WordSeparator,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joint {
+pub(super) enum WordSeparator {
     None,
     Blank,
     Hyphen,
     Slash,
-    /// Blanks and quotation marks.
+    /// Spaces and quotation marks.
     Quote,
+    /// The `://` of an address.
+    Scheme,
 }
 
-/// The words of a message in the letters of names; a word with other letters is kept as an empty one.
-pub(super) fn split_message(message: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+/// Returns the words of a message in ASCII letters and digits, like the names of skills. Other letters are
+/// transliterated. A word of mixed alphabets becomes a placeholder that no name contains.
+pub(super) fn split_message(message: &str) -> Vec<MessageWord> {
+    let mut words: Vec<MessageWord> = Vec::new();
     let mut open = false;
     let mut gap = String::new();
     let mut before = None;
     for (index, (byte, c)) in message.char_indices().enumerate() {
         let plain = narrow(c);
-        if !(c == '_' || class_of(c) == Class::Word) {
+        if class_of(c) != Class::Word {
             if open && let Some(word) = words.last_mut() {
                 word.after = Some(plain);
             }
@@ -46,7 +50,7 @@ pub(super) fn split_message(message: &str) -> Vec<Word> {
         }
         if !open {
             if let Some(word) = words.last_mut() {
-                word.joint = joint_of(&gap);
+                word.separator = joint_of(&gap);
             }
             let (bytes, chars) = (byte..byte, index..index);
             let lead = gap.strip_suffix('/').map(|lead| lead.chars().next_back());
@@ -55,23 +59,34 @@ pub(super) fn split_message(message: &str) -> Vec<Word> {
                 None => words.is_empty(),
             });
             let text = String::new();
-            words.push(Word { text, bytes, chars, before, after: None, is_command, joint: Joint::None });
+            words.push(MessageWord {
+                text,
+                bytes,
+                chars,
+                before,
+                after: None,
+                is_command,
+                separator: WordSeparator::None,
+            });
             gap.clear();
             open = true;
         }
         if let Some(word) = words.last_mut() {
             word.bytes.end = byte + c.len_utf8();
             word.chars.end = index + 1;
-            // A letter that no name can have makes the word unlike any name.
-            word.text.push(if plain.is_ascii_alphanumeric() { plain.to_ascii_lowercase() } else { '\0' });
+            word.text.push(plain.to_ascii_lowercase());
         }
+    }
+    for word in words.iter_mut().filter(|word| !word.text.is_ascii()) {
+        // The placeholder prevents a match: names have only ASCII letters and digits.
+        word.text = plain_word(&word.text).filter(|plain| !plain.is_empty()).unwrap_or_else(|| "\0".to_owned());
     }
     words
 }
 
 const QUOTES: [char; 9] = ['"', '\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{ab}', '\u{bb}'];
 
-/// The ASCII form of a full-width character.
+/// Returns the ASCII form of a full-width character; other characters are returned unchanged.
 fn narrow(c: char) -> char {
     match u32::from(c) {
         wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
@@ -80,12 +95,13 @@ fn narrow(c: char) -> char {
     }
 }
 
-fn joint_of(gap: &str) -> Joint {
+fn joint_of(gap: &str) -> WordSeparator {
     match gap {
-        "-" => Joint::Hyphen,
-        "/" => Joint::Slash,
-        _ if gap.chars().all(char::is_whitespace) => Joint::Blank,
-        _ if gap.chars().all(|c| c.is_whitespace() || QUOTES.contains(&c)) => Joint::Quote,
-        _ => Joint::None,
+        "-" | "_" => WordSeparator::Hyphen,
+        "/" => WordSeparator::Slash,
+        "://" => WordSeparator::Scheme,
+        _ if gap.chars().all(char::is_whitespace) => WordSeparator::Blank,
+        _ if gap.chars().all(|c| c.is_whitespace() || QUOTES.contains(&c)) => WordSeparator::Quote,
+        _ => WordSeparator::None,
     }
 }

@@ -1,51 +1,51 @@
-//! Finds the pasted blocks of a message by the form of their lines.
+//! Finds the pasted blocks of a message by the shape of its lines.
 
 use std::ops::Range;
 
-use crate::fence::{Fence, FenceLine};
+use crate::text::fence::{Fence, FenceLine};
 
-/// Lines that look like code or a log from which on they are a block; fewer may be a list or a date.
+/// Minimum consecutive output lines of a block. Fewer lines may be a list or a date.
 const LEAST_LINES: usize = 3;
 
-/// Share of letters and blanks below which a line is no sentence.
+/// Minimum share of letters and spaces in a sentence.
 const LETTERS: f32 = 0.75;
-/// Characters below which this share says nothing.
+/// Minimum characters of a line for the `LETTERS` check.
 const LEAST_CHARS: usize = 12;
 
-/// The form of a line.
+/// Kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum LineForm {
     /// A sentence, a list, a heading.
     Prose,
     /// An empty line, which belongs to the lines around it.
     Blank,
     /// A quotation, or a line between fences.
     Block,
-    /// Code, a log or a stack trace, if the lines around it are too.
+    /// A line that looks like code, a log or a stack trace. Several consecutive lines of this kind form a block.
     Output,
 }
 
-/// Returns the ranges of a message that are pasted blocks, in bytes and in order.
+/// Returns the byte ranges of the pasted blocks of a message, in order.
 pub(in crate::recall) fn find_blocks(message: &str) -> Vec<Range<usize>> {
     if !message.contains('\n') {
         return Vec::new();
     }
     let mut blocks = Vec::new();
     let mut open: Option<(Range<usize>, usize, bool)> = None;
-    let mut reader = Reader::default();
+    let mut reader = LineClassifier::default();
     let mut at = 0;
     for line in message.split_inclusive('\n') {
         let form = reader.read(line);
         let end = at + line.len();
         match (form, &mut open) {
-            (Form::Prose, _) => close(&mut open, &mut blocks),
-            (Form::Blank, _) => {}
-            (Form::Block | Form::Output, Some((range, lines, is_block))) => {
+            (LineForm::Prose, _) => close(&mut open, &mut blocks),
+            (LineForm::Blank, _) => {}
+            (LineForm::Block | LineForm::Output, Some((range, lines, is_block))) => {
                 range.end = end;
                 *lines += 1;
-                *is_block |= form == Form::Block;
+                *is_block |= form == LineForm::Block;
             }
-            (Form::Block | Form::Output, None) => open = Some((at..end, 1, form == Form::Block)),
+            (LineForm::Block | LineForm::Output, None) => open = Some((at..end, 1, form == LineForm::Block)),
         }
         at = end;
     }
@@ -61,49 +61,49 @@ fn close(open: &mut Option<(Range<usize>, usize, bool)>, blocks: &mut Vec<Range<
     }
 }
 
-/// Tells the form of lines, read one after the other.
+/// Classifies the lines of a message, which are read in order.
 #[derive(Default)]
-struct Reader {
+struct LineClassifier {
     fence: Fence,
-    /// Whether a forwarded or an answered mail has begun.
+    /// Whether the current line is inside a forwarded or quoted mail.
     is_forwarded: bool,
 }
 
-impl Reader {
-    fn read(&mut self, line: &str) -> Form {
+impl LineClassifier {
+    fn read(&mut self, line: &str) -> LineForm {
         let text = line.trim();
         if self.fence.read(line) != FenceLine::Outside {
-            return Form::Block;
+            return LineForm::Block;
         }
         if is_separator(text) {
             self.is_forwarded = !self.is_forwarded;
-            return Form::Block;
+            return LineForm::Block;
         }
         if self.is_forwarded || text.starts_with('>') {
-            return Form::Block;
+            return LineForm::Block;
         }
         match text {
-            "" => Form::Blank,
-            _ if is_output(line, text) => Form::Output,
-            _ => Form::Prose,
+            "" => LineForm::Blank,
+            _ if is_output(line, text) => LineForm::Output,
+            _ => LineForm::Prose,
         }
     }
 }
 
-/// Checks whether a line separates the text above from a mail or a key below: `-----Original Message-----`, `-----BEGIN ...-----`.
+/// Returns whether a line separates the text above from a mail or key below: `-----Original Message-----`, `-----BEGIN ...-----`.
 fn is_separator(text: &str) -> bool {
     let inner = text.strip_prefix("-----").and_then(|rest| rest.strip_suffix("-----"));
     inner.is_some_and(|inner| inner.contains(char::is_alphabetic))
 }
 
-/// Checks whether a line looks like code, a log or a stack trace.
+/// Returns whether a line looks like code, a log or a stack trace.
 fn is_output(line: &str, text: &str) -> bool {
     let is_indented = line.starts_with("    ") || line.starts_with('\t');
     let is_item = text.starts_with(['-', '*', '•', '+']) || text.starts_with(|c: char| c.is_ascii_digit());
     (is_indented && !is_item) || is_stamped(text) || is_frame(text) || is_code(text)
 }
 
-/// Checks whether a line begins with a time or a level, as lines of logs do.
+/// Returns whether a line begins with a timestamp or a log level.
 fn is_stamped(text: &str) -> bool {
     let stamp: String = text.trim_start_matches(['[', '(', '<']).chars().take(8).collect();
     let mut digits = stamp.chars().filter(char::is_ascii_digit).count();
@@ -117,13 +117,13 @@ fn is_stamped(text: &str) -> bool {
     digits >= 4 && joints >= 1 || is_level
 }
 
-/// Checks whether a line belongs to a stack trace.
+/// Returns whether a line belongs to a stack trace.
 fn is_frame(text: &str) -> bool {
     let begins = ["at ", "File \"", "Traceback ", "Caused by:", "Exception in ", "goroutine ", "#0 ", "panicked at"];
     begins.into_iter().any(|begin| text.starts_with(begin)) && (text.contains(['(', '"', ':', '/']))
 }
 
-/// Checks whether a line has more signs than a sentence, or ends as code does.
+/// Returns whether a line has more symbols than a sentence, or ends like code.
 fn is_code(text: &str) -> bool {
     let count = text.chars().count();
     let ends = text.ends_with(['{', '}', ';', '[', ']'])

@@ -9,7 +9,7 @@ fn any_lists(skills: u32) -> impl Strategy<Value = Held> {
     prop::collection::btree_map(any::<u32>(), prop::collection::btree_set(0..skills, 1..12), 0..60)
 }
 
-/// Of a skill: in its text, in its body, in both, often.
+/// Returns counts of all kinds: in the text, in the body, in both, and frequent.
 fn count(skill: u32) -> Count {
     let often = [0, 1, 2, 9, 255][skill as usize % 5];
     Count { text: often, body: if often == 0 { 1 + (skill % 7) as u8 } else { (skill % 3) as u8 } }
@@ -25,8 +25,8 @@ fn write(skills: usize, lists: &Held) -> Lists {
 }
 
 #[test]
-fn a_list_takes_about_a_byte_for_each_skill() {
-    // As in 50 skills of 10 KB: a term is in up to five of them, once to four times.
+fn a_list_takes_about_a_byte_per_skill() {
+    // Similar to 50 skills of 10 KB: each term occurs in at most five skills, one to four times.
     let terms = 3_000_u32;
     let lists: Held = (0..terms)
         .map(|term| {
@@ -45,9 +45,9 @@ fn a_list_takes_about_a_byte_for_each_skill() {
 }
 
 #[test]
-fn what_is_left_of_many_takes_no_more_than_it_needs() {
+fn a_merge_that_drops_most_terms_frees_their_memory() {
     let only = |skill: u32| move |term: u32| (term.wrapping_mul(0x9e37_79b1), BTreeSet::from([skill]));
-    // Ten of all terms are in the skill that stays: they lie two thousand times as far apart as before.
+    // The remaining skill has 10 of 20,010 terms, so the terms are two thousand times as far apart as before.
     let many: Held = (0..20_000).map(only(0)).chain((20_000..20_010).map(only(1))).collect();
     let left = Lists::merge(1, &[(&write(2, &many), &[GONE, 0])]);
     assert!(left.terms == 10 && left.weight() < 200, "{}", left.weight());
@@ -67,9 +67,11 @@ proptest! {
         prop_assert_eq!(all.find(unknown).next().is_none(), !lists.contains_key(&unknown));
     }
 
+    /// Asserts that merged lists equal lists written from both inputs together.
     #[test]
     fn a_merge_is_what_would_be_written_of_both(one in any_lists(9), other in any_lists(9)) {
-        // Of the first the skill 3 goes; the skills of both get new numbers, the others' first.
+        // Skill 3 of the first part is removed. The skills of both parts get new numbers; the second part comes
+        // first.
         let numbers: (Vec<u32>, Vec<u32>) = ((9..18).collect(), (0..9).collect());
         let mut left = numbers.0.clone();
         left[3] = GONE;

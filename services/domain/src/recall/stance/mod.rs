@@ -1,7 +1,7 @@
-//! How a message means a skill that it names: whether it calls for the skill, forbids it, or asks about it.
+//! Determines how a message refers to a named skill: calls for it, forbids it, or asks about it.
 //!
-//! The words around the name decide, as far as its clause reaches. [`table`] lists them for each language, [`stream`] finds
-//! them in the text, and [`scope`] decides. All languages are read at once: messages mix them.
+//! The words in the name's clause decide. [`table`] lists them for each language, [`stream`] finds them in the text, and
+//! [`scope`] decides. All languages are read at once, because messages mix them.
 
 mod scope;
 mod stream;
@@ -9,43 +9,25 @@ mod table;
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::names::Mention;
+use super::mention::{Mention, Stance};
 use super::passages::find_blocks;
-use scope::Scope;
+use scope::StanceScope;
 use stream::read_span;
 
-/// How a message means a skill that it names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Stance {
-    /// Calls for it: "use X", `/X`.
-    Called,
-    /// Names it and says no more.
-    #[default]
-    Named,
-    /// Asks about it: "what does X do?".
-    AskedAbout,
-    /// Forbids or excludes it: "don't use X", "without X".
-    Forbidden,
-}
-
-/// The stance to one name, and what it was read from.
+/// Stance of a message to one name, with its cue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) stance: Stance,
-    /// The words that decided, in bytes of the message.
+    /// Byte range of the words in the message that decide the stance; `None` without such words.
     pub(super) cue: Option<Range<usize>>,
-    /// Whether a verb of use stands beside it, so that even an ordinary word is a skill's name.
+    /// Whether a verb of use is next to the name. Then even an ordinary word is a skill's name.
     pub(super) is_used: bool,
 }
 
-/// Bytes before and behind a name that are read.
+/// Number of bytes read before and after a name.
 const REACH: usize = 400;
 
-/// Reads the stance of each mention. The mentions stand in the order of the message.
+/// Sets the stance of each mention. Mentions must be in the order of the message.
 pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
     let mut places: Vec<Range<usize>> = mentions.iter().map(|mention| mention.bytes.clone()).collect();
     places.dedup();
@@ -64,7 +46,7 @@ pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
         }
         let names: Vec<(usize, Range<usize>)> = (at..end).map(|place| (place, places[place].clone())).collect();
         let tokens = read_span(message, span, &names);
-        let scope = Scope::new(&tokens);
+        let scope = StanceScope::new(&tokens);
         scope.read(&mut |name, reading| {
             if let Some(known) = readings.get_mut(name) {
                 *known = reading;
@@ -81,20 +63,20 @@ pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
         if let Some(reading) = readings.get(place) {
             apply(mention, reading);
         }
-        // What a quoted mail or a log calls for or forbids is not what the user says.
+        // Orders in quoted mails or logs do not come from the user.
         if pasted.iter().any(|block| block.contains(&mention.bytes.start)) {
             (mention.stance, mention.cue) = (Stance::Named, None);
         }
     }
 }
 
-/// Joins what the words around a name say with the form of the name itself, such as `/name`.
+/// Combines the reading of the surrounding words with the form of the name, such as `/name`.
 fn apply(mention: &mut Mention, reading: &Reading) {
     mention.explicit |= reading.is_used;
     let is_word = mention.common && !mention.explicit;
     (mention.stance, mention.cue) = match (reading.stance, &reading.cue) {
         (Stance::Named, None) if mention.explicit => (Stance::Called, None),
-        // "open weather", "how is the weather": nothing shows that an ordinary word is a name.
+        // "open weather", "how is the weather": there is no sign that the ordinary word is a name.
         (Stance::Called | Stance::AskedAbout, _) if is_word => (Stance::Named, None),
         (stance, cue) => (stance, cue.clone()),
     };

@@ -1,57 +1,58 @@
-//! Cuts the text around the names of a message into names, cues, other words and marks.
+//! Splits the text around the names of a message into names, cues, other words and punctuation.
 
 use std::ops::Range;
 
-use super::table::{Kind, Kinds, Table, fold_word};
-use crate::pause::pause_at;
+use super::table::{CueKind, CueKinds, Table, fold_word};
+use crate::learning::pause::pause_at;
 use crate::recall::fold::{Class, class_of};
 
-/// A part of the text.
+/// A part of the text: a name, a word or phrase, or a punctuation mark.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
+pub(super) struct StanceToken {
     pub(super) item: Item,
-    /// Where it stands in the message.
+    /// Byte range in the message.
     pub(super) bytes: Range<usize>,
-    /// How far it moves its neighbours apart: a word as much as three letters of a script without blanks.
+    /// Width of the token, which is the distance that it puts between its neighbours. A word counts like three
+    /// letters of a script without spaces.
     pub(super) width: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
-    /// A name, by its place among those of the message.
+    /// A name, by its index among the names of the message.
     Name(usize),
-    /// A word, or a phrase of the table.
-    Word(Kinds),
+    /// A word, or a phrase of the table with its kinds.
+    Word(CueKinds),
     Comma,
     /// The end of a sentence, or a bracket.
     Stop,
     Quote(char),
 }
 
-impl Token {
-    pub(super) fn has(&self, kind: Kind) -> bool {
+impl StanceToken {
+    pub(super) fn has(&self, kind: CueKind) -> bool {
         matches!(self.item, Item::Word(kinds) if kinds.has(kind))
     }
 
-    pub(super) fn has_any(&self, wanted: &[Kind]) -> bool {
+    pub(super) fn has_any(&self, wanted: &[CueKind]) -> bool {
         matches!(self.item, Item::Word(kinds) if kinds.has_any(wanted))
     }
 }
 
-/// The width of a word with blanks around it.
+/// The width of a word with spaces around it.
 pub(super) const WORD: usize = 3;
 
-/// A mark or a word before phrases are looked for.
+/// A name, word or punctuation mark, before phrases are matched.
 struct Raw {
     item: Item,
-    /// The folded word; empty for anything else.
+    /// The folded word; empty for other tokens.
     text: String,
     bytes: Range<usize>,
     is_dense: bool,
 }
 
-/// Reads a span of the message. `names` are the places of names in it, in order, with their numbers.
-pub(super) fn read_span(message: &str, span: Range<usize>, names: &[(usize, Range<usize>)]) -> Vec<Token> {
+/// Reads a span of the message. `names` has the numbers and byte ranges of the names in the span, in order.
+pub(super) fn read_span(message: &str, span: Range<usize>, names: &[(usize, Range<usize>)]) -> Vec<StanceToken> {
     let mut raw = Vec::new();
     let mut at = span.start;
     for (number, place) in names {
@@ -67,11 +68,11 @@ fn read_words(message: &str, range: Range<usize>, before_name: bool, raw: &mut V
     let Some(text) = message.get(range.clone()) else { return };
     let mut word: Option<usize> = None;
     let push_word = |raw: &mut Vec<Raw>, from: usize, to: usize, is_dense: bool| {
-        let item = Item::Word(Kinds::default());
+        let item = Item::Word(CueKinds::default());
         raw.push(Raw { item, text: fold_word(&text[from..to]), bytes: range.start + from..range.start + to, is_dense });
     };
     for (at, c) in text.char_indices() {
-        // Invisible joiners stand within words.
+        // Invisible joiners are parts of words.
         if matches!(c, '\u{200c}' | '\u{200d}') {
             continue;
         }
@@ -116,14 +117,14 @@ fn mark_of(c: char, before: &str, after: &str, before_name: bool) -> Option<Item
     }
 }
 
-/// Most words of a phrase.
+/// Maximum words of a phrase.
 const LONGEST: usize = 10;
 
-fn find_phrases(raw: &[Raw]) -> Vec<Token> {
+fn find_phrases(raw: &[Raw]) -> Vec<StanceToken> {
     let table = Table::get();
     let is_join = |at: usize| {
         let next = raw.get(at).filter(|raw| matches!(raw.item, Item::Word(_))).map(|raw| raw.text.as_str());
-        table.find(&|place| next.filter(|_| place == 0)).is_some_and(|(_, kinds)| kinds.has(Kind::Join))
+        table.find(&|place| next.filter(|_| place == 0)).is_some_and(|(_, kinds)| kinds.has(CueKind::Join))
     };
     let kept: Vec<&Raw> = raw
         .iter()
@@ -138,17 +139,17 @@ fn find_phrases(raw: &[Raw]) -> Vec<Token> {
         let length = kept[at..].iter().take_while(|raw| matches!(raw.item, Item::Word(_))).take(LONGEST).count();
         let word = |place: usize| kept.get(at + place).filter(|_| place < length).map(|raw| raw.text.as_str());
         let found = table.find(&word);
-        let (count, kinds) = found.unwrap_or((1, Kinds::default()));
+        let (count, kinds) = found.unwrap_or((1, CueKinds::default()));
         let phrase = &kept[at..at + count];
         let is_word = matches!(first.item, Item::Word(_));
         let item = if is_word { Item::Word(kinds) } else { first.item };
         let width = match item {
-            Item::Word(kinds) if kinds.has(Kind::Filler) => 0,
+            Item::Word(kinds) if kinds.has(CueKind::Filler) => 0,
             Item::Word(_) => phrase.iter().map(|raw| if raw.is_dense { 1 } else { WORD }).sum(),
             _ => 0,
         };
         let end = phrase.last().map_or(first.bytes.end, |last| last.bytes.end);
-        tokens.push(Token { item, bytes: first.bytes.start..end, width });
+        tokens.push(StanceToken { item, bytes: first.bytes.start..end, width });
         at += count;
     }
     tokens

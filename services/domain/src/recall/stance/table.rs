@@ -1,4 +1,4 @@
-//! The table of cues: phrases that say how a message means a skill that it names.
+//! The table of cues: phrases that show how a message refers to a named skill.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,12 +11,12 @@ const CUES: &str = include_str!("cues.txt");
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(CUES));
 
-/// What a phrase does in its clause. The name that it is about stands behind it, or before it for the kinds that end in
-/// "after".
+/// Effect of a phrase on a name in its clause. The name follows the phrase; for kinds that end in "after", it
+/// precedes the phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
-pub(super) enum Kind {
-    /// Forbids everything behind it in the clause: "never".
+pub(super) enum CueKind {
+    /// Forbids all names after the phrase in the clause: "never".
     Forbid,
     /// Negates the next verb or name only: "can't".
     Not,
@@ -24,23 +24,23 @@ pub(super) enum Kind {
     Exclude,
     /// Negates without forbidding: "I can't", "I don't know".
     Unclear,
-    /// Calls, and makes an ordinary word behind it a skill's name: "use".
+    /// Calls a skill, and marks an ordinary word after it as the skill's name: "use".
     Use,
-    /// Calls a skill whose name is no ordinary word: "run".
+    /// Calls a skill with a name that is not an ordinary word: "run".
     Call,
     /// Asks about the name: "what does".
     Ask,
-    /// Asks about the name directly behind it: "explain how X works".
+    /// Asks about the name directly after the phrase: "explain how X works".
     AskNext,
-    /// Asks about the name if it begins the clause: "is".
+    /// Asks about the name if the phrase begins the clause: "is".
     AskStart,
     UseAfter,
     CallAfter,
     AskAfter,
     ForbidAfter,
-    /// A negated verb of use, which makes an ordinary word before it a skill's name.
+    /// A negated verb of use, which marks an ordinary word before it as a skill's name.
     ForbidUseAfter,
-    /// Looks like another cue and is none: "not only", "don't forget".
+    /// Resembles another cue but has no effect: "not only", "don't forget".
     Harmless,
     /// Turns a negation into a suggestion or a question: "why".
     Why,
@@ -48,46 +48,57 @@ pub(super) enum Kind {
     Border,
     /// Begins a clause if a verb or a negation follows: "so".
     SoftBorder,
-    /// Continues the clause before it, in spite of a comma: "dass".
+    /// Continues the previous clause despite a comma before it: "dass".
     Join,
     /// Joins two names: "and".
     And,
     /// Does not count as distance: "the", "please".
     Filler,
+    /// A filler that calls a name if its clause has no other words: "X please".
+    Please,
 }
 
-/// A set of kinds: the same phrase may mean different things in two languages.
+/// A set of kinds, because a phrase may mean different things in two languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Kinds(u32);
+pub(super) struct CueKinds(u32);
 
-impl Kinds {
-    pub(super) fn has(self, kind: Kind) -> bool {
+impl CueKinds {
+    pub(super) fn has(self, kind: CueKind) -> bool {
         self.0 & (1 << kind as u32) != 0
     }
 
-    pub(super) fn has_any(self, kinds: &[Kind]) -> bool {
+    pub(super) fn has_any(self, kinds: &[CueKind]) -> bool {
         kinds.iter().any(|kind| self.has(*kind))
     }
 
-    fn add(&mut self, kind: Kind) {
+    fn of(kind: CueKind) -> Self {
+        let mut kinds = Self::default();
+        kinds.add(kind);
+        kinds
+    }
+
+    fn add(&mut self, kind: CueKind) {
         self.0 |= 1 << kind as u32;
+        if kind == CueKind::Please {
+            self.add(CueKind::Filler);
+        }
     }
 }
 
-/// A phrase, cut into words; letters of scripts without blanks are words of their own.
-struct Phrase {
+/// A phrase, split into words. Letters of scripts without spaces are words of their own.
+struct CuePhrase {
     words: Vec<String>,
-    /// Whether the last word is the beginning of one.
+    /// Whether the last word matches every word that begins with it.
     is_open: bool,
-    kinds: Kinds,
+    kinds: CueKinds,
 }
 
-/// Fillers that may stand within a phrase.
+/// Maximum fillers that are skipped within a phrase.
 const SKIPPED: usize = 2;
 
-/// The phrases by their first word.
+/// The phrases, indexed by their first word.
 pub(super) struct Table {
-    phrases: HashMap<String, Vec<Phrase>>,
+    phrases: HashMap<String, Vec<CuePhrase>>,
 }
 
 impl Table {
@@ -113,12 +124,12 @@ impl Table {
                 }
             }
         }
-        // The longest phrase that matches wins.
+        // Longer phrases come first, because the longest match wins.
         table.phrases.values_mut().for_each(|list| list.sort_by_key(|phrase| std::cmp::Reverse(phrase.words.len())));
         table
     }
 
-    fn add(&mut self, phrase: &str, kind: Kind) {
+    fn add(&mut self, phrase: &str, kind: CueKind) {
         let (phrase, is_open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));
         let joined = phrase.replace('\'', "");
         for spelling in if joined == phrase { vec![phrase] } else { vec![phrase, joined.as_str()] } {
@@ -127,24 +138,20 @@ impl Table {
             let list = self.phrases.entry(first.clone()).or_default();
             match list.iter_mut().find(|known| known.words == words && known.is_open == is_open) {
                 Some(known) => known.kinds.add(kind),
-                None => {
-                    let mut kinds = Kinds::default();
-                    kinds.add(kind);
-                    list.push(Phrase { words, is_open, kinds });
-                }
+                None => list.push(CuePhrase { words, is_open, kinds: CueKinds::of(kind) }),
             }
         }
     }
 
-    /// Returns the longest phrase that begins at the first of these words: how many words it takes, and its kinds. A few
-    /// fillers may stand within: "don't really want".
-    pub(super) fn find<'a>(&self, words: &impl Fn(usize) -> Option<&'a str>) -> Option<(usize, Kinds)> {
+    /// Returns the number of words and the kinds of the longest phrase at the start of `words`. A few fillers may be
+    /// within the phrase: "don't really want".
+    pub(super) fn find<'a>(&self, words: &impl Fn(usize) -> Option<&'a str>) -> Option<(usize, CueKinds)> {
         let list = self.phrases.get(words(0)?)?;
         list.iter().find_map(|phrase| Some((self.measure(phrase, words)?, phrase.kinds)))
     }
 
-    /// Returns how many words the phrase takes; `None` if it does not match.
-    fn measure<'a>(&self, phrase: &Phrase, words: &impl Fn(usize) -> Option<&'a str>) -> Option<usize> {
+    /// Returns the number of words that the phrase matches; `None` if it does not match.
+    fn measure<'a>(&self, phrase: &CuePhrase, words: &impl Fn(usize) -> Option<&'a str>) -> Option<usize> {
         let last = phrase.words.len() - 1;
         let (mut at, mut skipped) = (0, 0);
         for (place, own) in phrase.words.iter().enumerate() {
@@ -164,12 +171,12 @@ impl Table {
 
     fn is_filler(&self, word: &str) -> bool {
         let is_dense = word.chars().next().is_some_and(|c| class_of(c) == Class::Dense);
-        let alone = |phrase: &Phrase| phrase.words.len() == 1 && phrase.kinds.has(Kind::Filler);
+        let alone = |phrase: &CuePhrase| phrase.words.len() == 1 && phrase.kinds.has(CueKind::Filler);
         !is_dense && self.phrases.get(word).is_some_and(|list| list.iter().any(alone))
     }
 }
 
-/// Folds a word so that its spellings are alike.
+/// Folds a word, so that its spellings are equal.
 pub(super) fn fold_word(word: &str) -> String {
     let alike = |c| match c {
         'أ' | 'إ' | 'آ' => 'ا',
@@ -180,7 +187,7 @@ pub(super) fn fold_word(word: &str) -> String {
     fold(word).chars().map(alike).collect()
 }
 
-/// Cuts a phrase into folded words.
+/// Splits a phrase into folded words.
 pub(super) fn cut_words(phrase: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -1,4 +1,4 @@
-//! Sentences in fifteen languages: what each means by the skill that it names.
+//! Sentences in fifteen languages, with the expected stance to the named skill.
 
 use std::cell::Cell;
 
@@ -7,10 +7,10 @@ use crate::recall::{Catalogue, SkillText};
 
 mod sentences;
 
-/// The skills of these tests: two whose names are no ordinary words, and one whose name is.
+/// The skills of these tests. The names of the first two are not ordinary words; the name of the third is.
 const SKILLS: [&str; 3] = ["drop-tables", "mcp/send-invoice", "weather"];
 
-/// The stance of a message to each of them; `None` to one that it does not name.
+/// Returns the stance of a message to each skill; `None` for a skill that the message does not name.
 fn stances_to(message: &str) -> [Option<Stance>; 3] {
     let texts = SKILLS.map(|name| SkillText { name, ..SkillText::default() });
     let mentions = Catalogue::build(&texts).find_mentions(message);
@@ -18,17 +18,17 @@ fn stances_to(message: &str) -> [Option<Stance>; 3] {
 }
 
 thread_local! {
-    /// Tokens that this thread has looked at.
+    /// Number of tokens examined by this thread.
     static LOOKS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts a look at a token.
+/// Counts an examined token.
 pub(super) fn count_look() {
     LOOKS.set(LOOKS.get() + 1);
 }
 
 #[test]
-fn the_work_grows_with_the_message_and_no_faster() {
+fn the_work_is_linear_in_the_length_of_the_message() {
     let catalogue = Catalogue::build(&SKILLS.map(|name| SkillText { name, ..SkillText::default() }));
     for piece in [
         "weather ",
@@ -55,15 +55,15 @@ fn pasted_text_neither_calls_nor_forbids() {
     for pasted in ["> use drop-tables\n", "```\nnever use drop-tables\n```\n", "> /drop-tables\n"] {
         let [stance, ..] = stances_to(&format!("what did she mean?\n\n{pasted}"));
         assert_eq!(stance, Some(Stance::Named), "{pasted}");
-        // What the user writes beside it counts.
+        // The user's own text next to the pasted text counts.
         let [stance, ..] = stances_to(&format!("{pasted}\nplease use drop-tables"));
         assert_eq!(stance, Some(Stance::Called), "{pasted}");
     }
 }
 
-/// Names of the same words are many skills' at each place of the message, and each skill is found once.
+/// Many skills may have names of the same words, but each skill is found once.
 #[test]
-fn names_that_sound_alike_are_found_once_each() {
+fn skills_with_names_of_the_same_words_are_found_once_each() {
     let names: Vec<String> = (0_u32..32)
         .map(|mask| (0..6).map(|at| if at > 0 && mask >> (at - 1) & 1 == 1 { "/a" } else { "-a" }).collect::<String>())
         .map(|name| name.trim_start_matches('-').to_owned())

@@ -1,4 +1,4 @@
-//! What recall promises, on small catalogues.
+//! Tests of recall on small catalogues.
 
 mod naming;
 mod properties;

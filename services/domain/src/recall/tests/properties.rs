@@ -1,4 +1,4 @@
-//! What holds for any catalogue and any message.
+//! Property tests with random catalogues and messages.
 
 use proptest::prelude::*;
 
@@ -112,7 +112,8 @@ proptest! {
                 name: description, description, embedding: row.as_deref().filter(|_| inside), ..SkillText::default()
             }).collect()
         };
-        // In double precision, as a database may compute them, of numbers rounded to 16 bits as it keeps them.
+        // The reference uses double precision, as a database may, and numbers rounded to 16 bits, as a database
+        // stores them.
         let rounded = |row: &[f32]| -> Vec<f64> { row.iter().map(|x| f64::from(meaning::rounded(*x))).collect() };
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let query16 = rounded(&query);
@@ -157,7 +158,7 @@ proptest! {
             let same = other.iter().find(|(other, _)| other == name).map(|(_, score)| *score);
             prop_assert!(same.is_some_and(|same| (same - score).abs() < 1e-3), "{} {:?}", name, other);
         }
-        // A skill that has nothing in common with the message leaves those in order that stand well apart.
+        // An unrelated skill does not change the order of skills with clearly different scores.
         let stranger = with_zero(&[0.0; 4], 1.0);
         let stranger = SkillText {
             name: "z", description: "quokka sanctuary", embedding: Some(&stranger), ..SkillText::default()
@@ -176,7 +177,7 @@ proptest! {
         let texts: Vec<SkillText<'_>> = order.iter()
             .map(|at| SkillText { name: names[*at], description: "Plan a trip", ..SkillText::default() }).collect();
         let hits = search(&Catalogue::build(&texts), "plan our trip", None, 7).hits;
-        // Names of one word and those of two differ in length, hence in score.
+        // Names of one word and of two words have different lengths, so their scores differ.
         let found: Vec<&str> = hits.iter().map(|hit| texts[hit.skill].name).collect();
         let short: Vec<&str> = found.iter().copied().filter(|name| name.len() == 1).collect();
         prop_assert_eq!(short, ["b", "c", "g", "k", "l"]);
@@ -194,6 +195,7 @@ proptest! {
         }
     }
 
+    /// Asserts that a message finds a skill by its name in any spelling.
     #[test]
     fn a_name_alone_names_its_skill(name in "[a-z][a-z0-9]{0,6}(-[a-z0-9]{1,5}){0,2}(/[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}){0,3}") {
         let catalogue = catalogue_of(&[(name.as_str(), "")]);

@@ -1,9 +1,9 @@
-//! Which skills a message finds, and in which order.
+//! Tests of the skills found for a message, and their order.
 
 use super::*;
 
 #[test]
-fn skills_that_say_the_same_share_their_words() {
+fn similar_skills_share_words() {
     let skills = [("mail", "Send email to a person"), ("post", "Post a letter to a person"), ("zoo", "Feed animals")];
     let catalogue = catalogue_of(&skills);
     let share = |name, description| catalogue.shared_words(&SkillText { name, description, ..SkillText::default() });
@@ -23,7 +23,7 @@ fn the_best_fitting_skill_comes_first() {
 }
 
 #[test]
-fn what_fits_nothing_gets_nothing() {
+fn messages_that_match_no_skill_find_nothing() {
     for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"]
     {
         assert_eq!(found(&MCP, message), Vec::<String>::new(), "{message:?}");
@@ -32,7 +32,7 @@ fn what_fits_nothing_gets_nothing() {
 }
 
 #[test]
-fn one_skill_alone_is_found_by_its_words() {
+fn a_single_skill_is_found_by_its_words() {
     for (name, description) in MCP {
         assert_eq!(first(&[(name, description)], description).as_deref(), Some(name));
     }
@@ -40,7 +40,7 @@ fn one_skill_alone_is_found_by_its_words() {
 }
 
 #[test]
-fn equal_scores_order_by_name_and_never_more_than_asked() {
+fn equal_scores_are_sorted_by_name_within_the_limit() {
     let same = [("c", "Deploy the site"), ("a", "Deploy the site"), ("b", "Deploy the site")];
     let names: Vec<String> = found(&same, "deploy site");
     assert_eq!(names, ["a", "b", "c"]);
@@ -49,7 +49,7 @@ fn equal_scores_order_by_name_and_never_more_than_asked() {
 }
 
 #[test]
-fn any_language_is_found() {
+fn skills_are_found_in_any_language() {
     let skills = [
         ("reports", "Готовит еженедельный отчёт о продажах"),
         ("mail", "メールを送信して返信を確認する"),
@@ -73,7 +73,7 @@ fn any_language_is_found() {
 }
 
 #[test]
-fn triggers_bodies_and_slips_of_the_pen_are_found() {
+fn triggers_bodies_and_misspelt_words_are_found() {
     let triggers = ["ship it to production".to_owned()];
     let texts = [
         SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
@@ -89,12 +89,24 @@ fn triggers_bodies_and_slips_of_the_pen_are_found() {
     let best = |message: &str| search(&catalogue, message, None, 1).relevant(FLOOR).first().map(|hit| hit.skill);
     assert_eq!(best("please ship to production"), Some(0));
     assert_eq!(best("drain the kuberentes nodes"), Some(1));
-    // Words of a short body find it; alone they do not open the floor.
+    // Words of a short body find the skill, but do not reach `FLOOR` alone.
     assert_eq!(search(&catalogue, "reconcile the quickbooks invoices", None, 1).hits[0].skill, 2);
 }
 
 #[test]
-fn a_trigger_phrase_that_is_said_whole_opens_the_floor() {
+fn a_lower_fit_requires_hits_closer_to_the_best() {
+    let hit = |score: f32| Hit { skill: 0, score, closeness: (score - 9.0).exp(), signals: Signals::default() };
+    let count = |fit, longness| {
+        let hits = [9.0, 7.5, 6.1, 4.3].map(hit).to_vec();
+        Ranking { hits, fit, best: 9.0, longness, ..Ranking::default() }.relevant(0.01).len()
+    };
+    assert_eq!([0.99, 0.5, 0.2, 0.02].map(|fit| count(fit, 0.0)), [3, 3, 2, 1]);
+    assert_eq!([0.99, 0.5, 0.2, 0.02].map(|fit| count(fit, 1.0)), [4, 3, 3, 1]);
+    assert_eq!(count(0.009, 0.0), 0);
+}
+
+#[test]
+fn a_complete_trigger_phrase_raises_the_fit() {
     let triggers = ["ship it to production".to_owned(), "go".to_owned()];
     let skills = [
         SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
@@ -104,12 +116,12 @@ fn a_trigger_phrase_that_is_said_whole_opens_the_floor() {
     let fit = |message: &str| search(&catalogue, message, None, 1).fit;
     let around = "good morning everybody, before I forget it after this lovely weekend";
     assert!(fit(&format!("{around}, ship it to production")) >= 0.9);
-    // Its words elsewhere in a message are words like others, and one ordinary word alone is no trigger.
+    // Scattered words of a trigger count like other words, and a single ordinary word does not count as a trigger.
     assert!(fit(&format!("production of {around} by ship")) < 0.9 && fit(&format!("{around} we go")) < FLOOR);
 }
 
 #[test]
-fn reserved_skills_and_named_ones_are_no_hits() {
+fn reserved_and_excluded_skills_are_no_hits() {
     let skills = [
         SkillText { name: "wipe", description: "Wipe the disk", reserved: true, ..SkillText::default() },
         SkillText { name: "check", description: "Check the disk", ..SkillText::default() },
@@ -123,7 +135,7 @@ fn reserved_skills_and_named_ones_are_no_hits() {
 }
 
 #[test]
-fn what_stands_far_below_the_best_does_not_come_along() {
+fn hits_far_below_the_best_are_not_relevant() {
     let whole = "Deploy the striped zebra website of the quokka sanctuary";
     assert_eq!(found(&[("a", whole), ("b", "Deploy things"), ("c", whole)], whole), ["a", "c"]);
 }
@@ -140,7 +152,7 @@ fn a_skill_without_embedding_ranks_by_its_words() {
     assert_eq!(search(&catalogue, "prune the roses", Some(&near), 1).hits[0].skill, 2);
     let unlike = search(&catalogue, "zoo", Some(&near), 3);
     assert_eq!(unlike.hits[0].skill, 1);
-    // Embeddings of another model are none.
+    // Embeddings of another model count as missing.
     assert_eq!(
         search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3),
         search(&catalogue, "prune the roses", None, 3)
@@ -148,7 +160,7 @@ fn a_skill_without_embedding_ranks_by_its_words() {
 }
 
 #[test]
-fn cosines_from_elsewhere_rank_alike() {
+fn given_cosines_rank_like_computed_ones() {
     let vectors = [[0.6_f32, 0.8, 0.0], [0.0, 0.6, 0.8], [1.0, 0.0, 0.1]];
     let names = ["plants", "animals", "roses"];
     let texts: Vec<SkillText<'_>> = (0..3)
@@ -170,12 +182,38 @@ fn cosines_from_elsewhere_rank_alike() {
     let order = |ranking: &Ranking| ranking.hits.iter().map(|hit| hit.skill).collect::<Vec<_>>();
     assert_eq!(order(&inside), order(&outside));
     assert!(inside.hits.iter().zip(&outside.hits).all(|(a, b)| (a.score - b.score).abs() < 0.01));
-    // Too few of them are no reason to fail.
+    // A short list of cosines is no error.
     assert_eq!(search_query(&Catalogue::build(&bare), &by(&[], "roses")).hits[0].skill, 2);
 }
 
+/// Some skills have no vector while the vectors of a new model are computed.
 #[test]
-fn related_skills_are_those_that_exist() {
+fn a_skill_without_a_vector_is_found_by_its_words_among_others() {
+    let skills = [
+        ("email", "Send email via a connected mail server"),
+        ("calendar", "Read and write calendar events"),
+        ("plan-meeting", "Schedule meetings and invite attendees"),
+        ("summarize-paper", "Summarize an academic paper into key points"),
+    ];
+    let far = [0.0_f32, 1.0, 0.05];
+    let texts = skills.map(|(name, description)| SkillText {
+        name,
+        description,
+        embedding: (name != "email").then_some(&far[..]),
+        ..SkillText::default()
+    });
+    let bare = texts.map(|text| SkillText { embedding: None, ..text });
+    let [mixed, bare] = [&texts, &bare].map(|texts| Catalogue::build(texts));
+    let message = "can you send an email to Bob";
+    let asked = [1.0_f32, 0.0, 0.0];
+    assert!(search(&bare, message, None, 4).fit >= FLOOR, "words alone find it");
+    let found = search(&mixed, message, Some(&asked), 4);
+    assert_eq!((found.hits[0].skill, found.fit >= FLOOR), (0, true), "{found:?}");
+    assert!(search(&mixed, "what a lovely day", Some(&asked), 4).fit < FLOOR);
+}
+
+#[test]
+fn related_skills_exist_and_exclude_the_skill_itself() {
     let see_also = ["b".to_owned(), "gone".to_owned(), "a".to_owned(), "b".to_owned()];
     let texts = [
         SkillText { name: "a", see_also: &see_also, ..SkillText::default() },
@@ -186,7 +224,7 @@ fn related_skills_are_those_that_exist() {
 }
 
 #[test]
-fn a_skill_leads_to_so_many_others_at_most() {
+fn a_skill_has_a_limited_number_of_related_skills() {
     let names: Vec<String> = (0..3 * catalogue::RELATED).map(|n| format!("skill-{n}")).collect();
     let texts: Vec<SkillText<'_>> =
         names.iter().map(|name| SkillText { name, see_also: &names, ..SkillText::default() }).collect();
@@ -197,17 +235,17 @@ fn a_skill_leads_to_so_many_others_at_most() {
 }
 
 #[test]
-fn the_first_phrases_of_a_long_message_count() {
-    let words: Vec<String> = (0..search::TERMS + 40).map(|n| format!("w{n}")).collect();
+fn phrases_beyond_the_limit_of_a_message_are_ignored() {
+    let words: Vec<String> = (0..tokens::MESSAGE_TERMS + 40).map(|n| format!("w{n}")).collect();
     let body = [words.join(" "), words.join(" ")].join(". ");
     let catalogue = Catalogue::build(&[SkillText { name: "x", body: &body, ..SkillText::default() }]);
     let phrases = |count: usize| search(&catalogue, &words[..count].join(" "), None, 1).hits[0].signals.phrases;
-    assert_eq!((phrases(9), phrases(search::TERMS)), (8.0, search::TERMS as f32 - 1.0));
-    assert_eq!(phrases(words.len()), search::TERMS as f32);
+    assert_eq!((phrases(9), phrases(tokens::MESSAGE_TERMS)), (8.0, tokens::MESSAGE_TERMS as f32 - 1.0));
+    assert_eq!(phrases(words.len()), tokens::MESSAGE_TERMS as f32);
 }
 
 #[test]
-fn terms_of_identifiers() {
+fn identifiers_are_split_into_terms() {
     assert_eq!(list_terms("pull-request mcp/email snake_case"), ["pull", "request", "mcp", "email", "snake", "case"]);
     assert_eq!(list_terms("parseInvoiceLines"), ["parseinvoicelin", "pars", "invoic", "line"]);
     assert_eq!(list_terms("GitHub H264 2024"), ["github", "h264", "2024"]);
@@ -216,7 +254,7 @@ fn terms_of_identifiers() {
 }
 
 #[test]
-fn a_message_has_words_in_any_script_and_no_emoji_is_one() {
+fn words_of_any_script_count_and_emoji_do_not() {
     for message in ["pw", "7", "发票", "да", "  ok  "] {
         assert!(has_words(message), "{message}");
     }

@@ -1,4 +1,4 @@
-//! A catalogue that is changed holds what one built anew holds, bit for bit, and finds what it finds.
+//! Tests that an updated catalogue equals a newly built one exactly, and finds the same skills.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::tokens::list_keys;
 use super::*;
 
-/// A skill as its author left it.
+/// The parts of a skill that its author writes, and its embedding.
 #[derive(Debug, Clone, PartialEq)]
 struct Written {
     description: String,
@@ -23,6 +23,7 @@ type Library = BTreeMap<String, Written>;
 fn text_of<'a>(name: &'a str, skill: &'a Written) -> SkillText<'a> {
     SkillText {
         name,
+        alias: None,
         description: &skill.description,
         triggers: &skill.triggers,
         body: &skill.body,
@@ -36,7 +37,7 @@ fn build(library: &Library) -> Catalogue {
     Catalogue::build(&library.iter().map(|(name, skill)| text_of(name, skill)).collect::<Vec<_>>())
 }
 
-/// Reads only what differs from before, each part by itself.
+/// Updates a catalogue from `before` to `now`. Calls `Catalogue::update` with only the changed texts and embeddings.
 fn update(before: &Library, catalogue: &Catalogue, now: &Library) -> Catalogue {
     let places: BTreeMap<&str, usize> = before.keys().map(String::as_str).zip(0..).collect();
     let listed = now.iter().map(|(name, skill)| {
@@ -46,9 +47,10 @@ fn update(before: &Library, catalogue: &Catalogue, now: &Library) -> Catalogue {
             old == *skill
         });
         let same_embedding = old.is_some_and(|old| old.embedding == skill.embedding);
-        Listed {
+        ListedSkill {
             before: places.get(name.as_str()).copied(),
             name,
+            alias: None,
             text: (!says_the_same).then(|| text_of(name, skill)),
             embedding: (!same_embedding).then_some(skill.embedding.as_deref()),
         }
@@ -56,7 +58,7 @@ fn update(before: &Library, catalogue: &Catalogue, now: &Library) -> Catalogue {
     catalogue.update(&listed.collect::<Vec<_>>())
 }
 
-/// The terms of all that the skills say.
+/// Returns the terms of all skills.
 fn terms_of(library: &Library) -> Vec<u32> {
     let texts = library.iter().flat_map(|(name, skill)| {
         [name, &skill.description, &skill.body].into_iter().chain(&skill.triggers).flat_map(|text| list_keys(text))
@@ -107,7 +109,7 @@ fn any_skill() -> impl Strategy<Value = Written> {
     )
 }
 
-/// A change: a skill with a new text, with a new embedding, or gone.
+/// Returns a change: a skill that gets a new text, gets a new embedding, or is removed.
 fn any_change() -> impl Strategy<Value = (usize, u8, Written)> {
     (0..NAMES.len(), 0_u8..4, any_skill())
 }
@@ -115,6 +117,7 @@ fn any_change() -> impl Strategy<Value = (usize, u8, Written)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
+    /// Asserts that a catalogue updated change by change equals a catalogue built from the final library.
     #[test]
     fn changes_one_by_one_make_what_is_built_of_all(
         changes in prop::collection::vec(any_change(), 1..24),
@@ -136,7 +139,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_change_is_kept_apart_from_what_does() {
+fn unchanged_and_changed_skills_are_in_different_parts() {
     let skill = |body: String| Written {
         description: "Says much".to_owned(),
         body,

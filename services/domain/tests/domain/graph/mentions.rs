@@ -1,4 +1,5 @@
-//! How well it is read which things a skill's text names: 200 texts, of which every second one was held apart while rules were made.
+//! Accuracy of finding known things in the text of a skill, measured on 200 texts. The rules were tuned on half of
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use super::Score;
 
 const MENTIONS: &str = include_str!("mentions.txt");
 
-/// A text, and which of the things it names.
+/// A text, and the things that it names.
 struct Mention {
     named: BTreeSet<&'static str>,
     things: Vec<&'static str>,
@@ -26,7 +27,7 @@ impl Mention {
         Self { named, things, body: body.replace("\\n", "\n") }
     }
 
-    /// What is found, as the job finds it.
+    /// Returns the things that the code of the graph job finds in the text.
     fn read(&self) -> BTreeSet<&'static str> {
         let names = Things::new(self.things.iter().copied().enumerate()).unwrap();
         let text = format!("---\nname: own-skill\ndescription: Does it. Use when asked.\n---\n\n{}", self.body);
@@ -36,14 +37,14 @@ impl Mention {
 }
 
 #[test]
-fn things_are_found_as_a_careful_reader_would() {
+fn mentioned_things_are_found_with_the_required_accuracy() {
     let all: Vec<Mention> = MENTIONS.lines().filter(|line| !line.starts_with('#')).map(Mention::of).collect();
     assert_eq!(all.len(), 200);
     let measured = [("tuned on", 0), ("held apart", 1)].map(|(name, parity)| {
         let mut score = Score::default();
         for mention in all.iter().skip(parity).step_by(2) {
             let read = mention.read();
-            // What was held apart is not shown, so that nobody tunes on it.
+            // Errors of the held-out half are not printed, so that the rules cannot be tuned on it.
             if parity == 0 && read != mention.named {
                 println!("{:?}: found {read:?}, names {:?}", mention.body, mention.named);
             }

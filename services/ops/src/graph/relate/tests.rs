@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_change_that_touches_no_relation_is_none() {
+fn a_change_that_touches_no_relation_needs_no_job() {
     let text =
         |words: &str| format!("---\nname: a\n---\n\n## Related\n\n- b-b\n\n## Steps\n\n1. {words}\n\nRequires c-c.\n");
     let (one, other) = (text("Fold it."), text("Fold it twice."));

@@ -1,4 +1,4 @@
-//! Memories as a source of recall: kept in this process, found by their words and their meaning.
+//! Memories as a source of recall. They are cached in this process, and found by words and meaning.
 
 mod refresh;
 mod searched;
@@ -9,48 +9,50 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use knowhow_domain::{Memory, MemoryId, MemoryKind, Result};
-use knowhow_store::memories;
+use knowhow_store::sessions::memories;
 
 pub(super) use searched::SearchedMemories;
 
-use super::source::{Asked, Fit, Found, Source};
+use super::source::{MatchFeatures, RecallSource, SourceHit, SourceQuery};
 use crate::Ctx;
-use crate::dear::{self, Line};
+use crate::platform::admission::{self, AdmissionQueue};
 
-/// A question to more memories is dear: one of a tenant is answered at a time.
-const MANY: usize = 1000;
-/// Questions to many memories at once: each takes some milliseconds of a processor, and of the database.
+/// Number of memories above which a question is expensive. Each tenant runs one such question at a time.
+const MANY_MEMORIES: usize = 1000;
+/// Maximum number of expensive questions at once. Each takes some milliseconds of processor time, both here and in
+/// the database.
 const AT_ONCE: usize = 2;
 
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("questions to many memories of this tenant", AT_ONCE));
+static MEMORY_QUEUE: LazyLock<AdmissionQueue> =
+    LazyLock::new(|| AdmissionQueue::new("questions to many memories of this tenant", AT_ONCE));
 
-/// The caller's memories.
+/// Finds the caller's memories.
 pub(super) struct Memories {
-    /// Of this kind alone.
+    /// Kind of memories to find; `None` for all kinds.
     pub(super) kind: Option<MemoryKind>,
 }
 
-impl Source for Memories {
+impl RecallSource for Memories {
     type Item = Memory;
 
-    async fn find(&self, ctx: &Ctx, asked: &Asked<'_>) -> Result<Vec<Found<Memory>>> {
-        let kept = &ctx.app.catalogues.memories;
-        let are_many = kept.find(ctx).await?.is_some_and(|kept| kept.len() > MANY);
-        let turn = if are_many { Some(LINE.turn(&ctx.principal).await?) } else { None };
+    async fn find(&self, ctx: &Ctx, asked: &SourceQuery<'_>) -> Result<Vec<SourceHit<Memory>>> {
+        let copies = &ctx.app.catalogues.memories;
+        let are_many = copies.find(ctx).await?.is_some_and(|copies| copies.len() > MANY_MEMORIES);
+        let turn = if are_many { Some(MEMORY_QUEUE.turn(&ctx.principal).await?) } else { None };
         let searched = searched::memories_now(ctx).await?;
         let (wanted, kind) = (asked.wanted.clone(), self.kind);
         let search = move || searched.search(&wanted, kind);
         let found = match turn {
-            // Some milliseconds for thousands of memories: not on a thread that answers requests.
-            Some(_turn) => dear::compute(move || Ok(search())).await?,
+            // A search of thousands of memories takes some milliseconds, so it runs on a blocking thread.
+            Some(_turn) => admission::compute(move || Ok(search())).await?,
             None => search(),
         };
         read(ctx, found).await
     }
 }
 
-/// What was found, with the memories as they are in the database.
-async fn read(ctx: &Ctx, found: Vec<(MemoryId, Fit)>) -> Result<Vec<Found<Memory>>> {
+/// Reads the found memories from the database, in the same order.
+async fn read(ctx: &Ctx, found: Vec<(MemoryId, MatchFeatures)>) -> Result<Vec<SourceHit<Memory>>> {
     if found.is_empty() {
         return Ok(Vec::new());
     }

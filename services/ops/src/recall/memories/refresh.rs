@@ -1,45 +1,45 @@
-//! Brings a user's memories up to date: reads what is new, of many the newest first.
+//! Refreshes a user's cached memories. New memories are read first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use knowhow_domain::recall::{Listed, SkillText};
+use knowhow_domain::recall::{ListedSkill, SkillText};
 use knowhow_domain::{MemoryId, Result};
-use knowhow_store::memories::{self, Head, ReadText, Stamp, WantedText};
+use knowhow_store::sessions::memories::{self, Head, MemoriesStamp, ReadText, WantedText};
 
-use super::super::kept::{Kept, Searched};
-use super::searched::{Known, SearchedMemories};
+use super::searched::{KnownMemory, SearchedMemories, model_of};
+use crate::recall::user_cache::{SearchCopy, UserCopies};
 use crate::{App, Ctx};
 
-/// At most so many bytes of texts and vectors are read at once, some 100 ms of the processor. Of more, a recall goes by what
-/// is known, the newest, while the others are read.
+/// Maximum bytes of texts and vectors that are read in one step, about 100 ms of processor time. If there are more,
+/// recall uses the newest memories until the others are read.
 const TEXTS: usize = 2 * 1024 * 1024;
-/// What a vector is taken for before one was read.
+/// Assumed bytes of a vector until one has been read.
 const LEAST_VECTOR: usize = 1024;
 
-/// What was wanted of a memory, and what of it was there.
-pub(super) type Wanted = (WantedText, Option<ReadText>);
+/// A request to read a memory's text and vector, with the result; `None` if the memory was deleted.
+pub(super) type RequestedText = (WantedText, Option<ReadText>);
 
-/// A user's memories as they are now.
+/// The current list of a user's memories, with the texts and vectors that were read.
 pub(super) struct MemoriesNow<'a> {
-    /// What they are at.
-    pub(super) stamp: Stamp,
-    /// All that there are, ascending.
+    /// The stamp of this list.
+    pub(super) stamp: MemoriesStamp,
+    /// All memories, in ascending order of their ids.
     pub(super) heads: &'a [Head],
-    /// What was read of them.
-    pub(super) read: &'a HashMap<MemoryId, Wanted>,
-    /// Whether that is all that was wanted.
+    /// The texts and vectors that were read.
+    pub(super) read: &'a HashMap<MemoryId, RequestedText>,
+    /// Whether no texts or vectors remain to be read.
     pub(super) is_complete: bool,
 }
 
-impl Searched for SearchedMemories {
-    type State = Stamp;
+impl SearchCopy for SearchedMemories {
+    type State = MemoriesStamp;
 
-    fn kept(app: &App) -> &Kept<Self> {
+    fn copies(app: &App) -> &UserCopies<Self> {
         &app.catalogues.memories
     }
 
-    fn is_at(&self, state: Stamp) -> bool {
+    fn is_at(&self, state: MemoriesStamp) -> bool {
         self.stamp == state
     }
 
@@ -48,10 +48,10 @@ impl Searched for SearchedMemories {
     }
 
     fn weight(&self) -> usize {
-        size_of::<Self>() + self.memories.capacity() * size_of::<Known>() + self.index.weight()
+        size_of::<Self>() + self.memories.capacity() * size_of::<KnownMemory>() + self.index.weight()
     }
 
-    async fn refresh(self: Arc<Self>, ctx: &Ctx, _: Option<Stamp>) -> Result<Self> {
+    async fn refresh(self: Arc<Self>, ctx: &Ctx, _: Option<MemoriesStamp>) -> Result<Self> {
         let (model, most) = (model_of(&ctx.app), ctx.app.catalogues.most_of_memories);
         let (stamp, heads) = memories::list_heads(&ctx.app.db, &ctx.principal, model).await?;
         let (wanted, is_more) = self.list_wanted(&heads, TEXTS, most);
@@ -72,14 +72,11 @@ impl Searched for SearchedMemories {
     }
 }
 
-pub(super) fn model_of(app: &App) -> Option<&str> {
-    app.models.embedder.as_deref().map(|embedder| embedder.model())
-}
-
 impl SearchedMemories {
-    /// What is to be read of the memories that there are, the newest first: some `bytes` of the vectors and texts that are
-    /// missing, and whether more are. All together take up about `most` bytes, half of that the vectors; of more memories the
-    /// newest are looked at, and whatever is new.
+    /// Lists the texts and vectors to read, newest first, up to about `bytes`. The flag is true if more are missing.
+    ///
+    /// The copy takes at most about `most` bytes, half of them for vectors. Beyond that limit only memories that are
+    /// newer than all cached ones are read.
     pub(super) fn list_wanted(&self, heads: &[Head], bytes: usize, most: usize) -> (Vec<WantedText>, bool) {
         let newest = self.memories.last().map(|memory| memory.id);
         let vectors = self.memories.iter().filter(|memory| memory.vector).count() * self.vector_size;
@@ -107,7 +104,7 @@ impl SearchedMemories {
         (wanted, is_more)
     }
 
-    /// The memories that there are now.
+    /// Returns the copy with these changes.
     pub(super) fn update(&self, now: MemoriesNow<'_>) -> Self {
         let MemoriesNow { stamp, heads, read, is_complete } = now;
         let mut memories = Vec::with_capacity(heads.len());
@@ -119,20 +116,20 @@ impl SearchedMemories {
                 read.get(&head.id).map_or((None, None), |(wanted, found)| (Some(wanted), found.as_ref()));
             let reads_text = wanted.is_some_and(|wanted| wanted.text);
             let reads_vector = wanted.is_some_and(|wanted| wanted.vector);
-            memories.push(Known {
+            memories.push(KnownMemory {
                 id: head.id,
                 kind: known.map_or_else(|| head.kind, |known| known.kind),
                 text: reads_text || known.is_some_and(|known| known.text),
                 vector: head.has_vector && (reads_vector || known.is_some_and(|known| known.vector)),
             });
-            // One that went meanwhile has no words.
+            // If the memory was deleted while texts were read, its text is empty.
             let body = found.and_then(|found| found.content.as_deref()).unwrap_or_default();
             let embedding = found.and_then(|found| found.embedding.as_deref());
-            listed.push(Listed {
+            listed.push(ListedSkill {
                 before,
                 text: reads_text.then(|| SkillText { body, ..SkillText::default() }),
                 embedding: (reads_vector || !head.has_vector).then_some(embedding),
-                ..Listed::default()
+                ..ListedSkill::default()
             });
         }
         let read_size = listed.iter().find_map(|memory| memory.embedding.flatten()).map(|vector| vector.len() * 2);

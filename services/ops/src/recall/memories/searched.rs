@@ -1,45 +1,45 @@
-//! One user's memories in the form that is searched.
+//! Defines the searchable copy of a user's memories.
 
 use std::sync::Arc;
 
 use knowhow_domain::recall::Catalogue;
 use knowhow_domain::{MemoryId, MemoryKind, Result};
-use knowhow_store::memories::{self, Stamp};
+use knowhow_store::sessions::memories::{self, MemoriesStamp};
 
-use super::super::source::{Fit, Wanted};
-use super::refresh::model_of;
-use crate::Ctx;
+use super::super::source::{MatchFeatures, SearchTerms};
+use crate::{App, Ctx};
 
-/// The caller's memories as of now. Of many that are new the texts follow, read in the background.
+/// Returns the caller's current memories. If many are new, their texts are read later, in the background.
 pub(super) async fn memories_now(ctx: &Ctx) -> Result<Arc<SearchedMemories>> {
     let stamp = memories::find_stamp(&ctx.app.db, &ctx.principal, model_of(&ctx.app)).await?;
-    if stamp == Stamp::default() {
+    if stamp == MemoriesStamp::default() {
         return Ok(Arc::default());
     }
     ctx.app.catalogues.memories.get(ctx, stamp).await
 }
 
-/// The words and vectors of one user's memories. A memory never changes; it comes and goes, as does its vector.
+/// The words and vectors of one user's memories. A memory's text never changes. Memories and vectors are only added
+/// or removed.
 #[derive(Default)]
 pub(crate) struct SearchedMemories {
-    pub(super) stamp: Stamp,
-    /// Ascending.
-    pub(super) memories: Vec<Known>,
-    /// In that order.
+    pub(super) stamp: MemoriesStamp,
+    /// The memories in ascending order of their ids.
+    pub(super) memories: Vec<KnownMemory>,
+    /// The index, with its entries in the order of `memories`.
     pub(super) index: Catalogue,
-    /// Bytes of one vector.
+    /// Size of one vector in bytes; 0 until one has been read.
     pub(super) vector_size: usize,
-    /// Whether nothing is to be read that there is room for.
+    /// Whether all texts and vectors within the limit of size were read.
     pub(super) is_complete: bool,
 }
 
-/// What is known of a memory.
-pub(super) struct Known {
+/// A memory in the index.
+pub(super) struct KnownMemory {
     pub(super) id: MemoryId,
     pub(super) kind: MemoryKind,
-    /// Whether its text was read,
+    /// Whether the memory's text was read.
     pub(super) text: bool,
-    /// and its vector.
+    /// Whether the memory's vector was read.
     pub(super) vector: bool,
 }
 
@@ -48,21 +48,24 @@ impl SearchedMemories {
         self.memories.len()
     }
 
-    /// The best memories for a question, best first; of one kind where that is asked for.
-    pub(super) fn search(&self, wanted: &Wanted, kind: Option<MemoryKind>) -> Vec<(MemoryId, Fit)> {
-        let Wanted { words, vector, limit } = wanted;
+    /// Returns the best memories for a question, best first. If `kind` is given, only memories of that kind are
+    /// returned.
+    pub(super) fn search(&self, wanted: &SearchTerms, kind: Option<MemoryKind>) -> Vec<(MemoryId, MatchFeatures)> {
+        let SearchTerms { words, vector, limit } = wanted;
         let words = self.index.weigh_terms(&words.terms, &words.weights);
         let cosines = vector.as_deref().map(|vector| self.index.cosines(vector)).unwrap_or_default();
-        let mut found: Vec<(MemoryId, Fit)> = self
+        let mut found: Vec<(MemoryId, MatchFeatures)> = self
             .memories
             .iter()
             .zip(words)
             .enumerate()
             .filter(|(_, (memory, _))| kind.is_none_or(|kind| kind == memory.kind))
-            .map(|(place, (memory, words))| (memory.id, Fit { words, cosine: cosines.get(place).copied().flatten() }))
+            .map(|(place, (memory, words))| {
+                (memory.id, MatchFeatures { words, cosine: cosines.get(place).copied().flatten() })
+            })
             .filter(|(_, fit)| fit.is_some())
             .collect();
-        let best_first = |(a, of_a): &(MemoryId, Fit), (b, of_b): &(MemoryId, Fit)| {
+        let best_first = |(a, of_a): &(MemoryId, MatchFeatures), (b, of_b): &(MemoryId, MatchFeatures)| {
             of_b.score().total_cmp(&of_a.score()).then(a.cmp(b))
         };
         if found.len() > *limit {
@@ -76,4 +79,9 @@ impl SearchedMemories {
     pub(super) fn place(&self, memory: MemoryId) -> Option<usize> {
         self.memories.binary_search_by_key(&memory, |known| known.id).ok()
     }
+}
+
+/// Returns the name of the embedding model, if one is configured.
+pub(super) fn model_of(app: &App) -> Option<&str> {
+    app.models.embedder.as_deref().map(|embedder| embedder.model())
 }

@@ -1,16 +1,16 @@
-//! A user's memories come and go, with their words and vectors.
+//! Tests that memories are added and removed with their words and vectors.
 
 use std::sync::Arc;
 
 use knowhow_domain::{MemoryId, MemoryKind, new_id};
-use knowhow_store::memories::{Head, ReadText, Stamp};
+use knowhow_store::sessions::memories::{Head, MemoriesStamp, ReadText};
 
-use super::super::question::Question;
-use super::super::source::Wanted;
+use super::super::question::QuestionTerms;
+use super::super::source::SearchTerms;
 use super::SearchedMemories;
 use super::refresh::MemoriesNow;
 
-/// Bytes that are read.
+/// Limits of the bytes to read: in one step, and in the whole copy.
 #[derive(Clone, Copy)]
 struct Room {
     at_once: usize,
@@ -21,7 +21,7 @@ const ENOUGH: Room = Room { at_once: 1 << 20, altogether: 1 << 20 };
 const ONE_TEXT: Room = Room { at_once: 1, ..ENOUGH };
 const NONE_LEFT: Room = Room { altogether: 0, ..ENOUGH };
 
-/// Reads what is wanted of a few texts, as the database would.
+/// Refreshes the copy from these memories, like the database would.
 fn refresh(before: &SearchedMemories, there: &[(MemoryId, &str, Option<[f32; 2]>)], room: Room) -> SearchedMemories {
     let head = |(id, text, vector): &(MemoryId, &str, Option<[f32; 2]>)| Head {
         id: *id,
@@ -38,17 +38,17 @@ fn refresh(before: &SearchedMemories, there: &[(MemoryId, &str, Option<[f32; 2]>
         (wanted.id, (wanted, Some(ReadText { id: wanted.id, content, embedding })))
     });
     let read = read.collect();
-    before.update(MemoriesNow { stamp: Stamp::default(), heads: &heads, read: &read, is_complete: !is_more })
+    before.update(MemoriesNow { stamp: MemoriesStamp::default(), heads: &heads, read: &read, is_complete: !is_more })
 }
 
 fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(MemoryId, f32, Option<f32>)> {
-    let words = Arc::new(Question::of("zebra quetzal").unwrap());
-    let found = memories.search(&Wanted { words, vector: vector.map(Arc::from), limit: 10 }, None);
+    let words = Arc::new(QuestionTerms::of("zebra quetzal").unwrap());
+    let found = memories.search(&SearchTerms { words, vector: vector.map(Arc::from), limit: 10 }, None);
     found.into_iter().map(|(id, fit)| (id, (fit.words * 10.0).round() / 10.0, fit.cosine)).collect()
 }
 
 #[test]
-fn words_and_vectors_come_and_go_with_their_memories() {
+fn words_and_vectors_are_added_and_removed_with_their_memories() {
     let [one, two, three] = [new_id(), new_id(), new_id()].map(MemoryId);
     let first = refresh(
         &SearchedMemories::default(),
@@ -57,11 +57,11 @@ fn words_and_vectors_come_and_go_with_their_memories() {
     );
     assert_eq!(find(&first, None), [(one, 1.0, None)]);
     let near = [0.0, 1.0];
-    // One is gone, one is new, one has a vector now.
+    // One memory is deleted, one is added, and one receives a vector.
     let now = [(two, "Nothing.", Some(near)), (three, "Zebras and a quetzal", None)];
     let second = refresh(&first, &now, ENOUGH);
     assert_eq!(find(&second, Some(&near)), [(three, 1.0, None), (two, 0.0, Some(1.0))]);
-    // The vector is gone again.
+    // The vector of `two` is removed.
     let third = refresh(&second, &[(two, "Nothing.", None), now[1]], ENOUGH);
     assert_eq!(find(&third, Some(&near)), [(three, 1.0, None)]);
 }
@@ -79,7 +79,7 @@ fn the_newest_texts_are_read_first() {
 }
 
 #[test]
-fn where_there_is_no_room_for_more_what_is_new_is_found_nevertheless() {
+fn new_memories_are_found_even_if_the_limit_is_reached() {
     let [one, two, three] = [new_id(), new_id(), new_id()].map(MemoryId);
     let mut there = vec![(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
     let first = refresh(&SearchedMemories::default(), &there, ONE_TEXT);

@@ -1,15 +1,15 @@
-//! A catalogue takes in what changed, and knows when it is fresh.
+//! Tests of catalogue updates and of the comparison of revisions.
 
 use std::sync::Arc;
 
 use knowhow_domain::recall::{Query, search};
 use knowhow_domain::{SkillId, new_id};
-use knowhow_store::examples::LearnedVectors;
-use knowhow_store::skills::{CatalogueRow, Stamp};
+use knowhow_store::learning::examples::LearnedVectors;
+use knowhow_store::skills::{CatalogueRow, SkillStamp};
 
-use super::super::catalogue::{Needed, UserCatalogue, place};
-use super::super::changes::Changes;
-use super::super::kept::Searched;
+use super::super::catalogue::{CatalogueState, UserCatalogue, place};
+use super::super::changes::CatalogueChanges;
+use crate::recall::user_cache::SearchCopy;
 
 fn row(name: &str) -> CatalogueRow {
     CatalogueRow {
@@ -22,13 +22,13 @@ fn row(name: &str) -> CatalogueRow {
     }
 }
 
-fn stamp(row: &CatalogueRow) -> Stamp {
-    Stamp { id: row.id, text: 1, vector: Some(1), bytes: 9, is_starter: false }
+fn stamp(row: &CatalogueRow) -> SkillStamp {
+    SkillStamp { id: row.id, text: 1, vector: Some(1), bytes: 9, is_starter: false }
 }
 
-/// What was read where these skills are there, and `read` of them were read.
-fn changes(revision: i64, stamps: &[Stamp], read: &[&CatalogueRow]) -> Changes {
-    Changes {
+/// Returns the changes in a database that has these stamps, after the rows in `read` were read.
+fn changes(revision: i64, stamps: &[SkillStamp], read: &[&CatalogueRow]) -> CatalogueChanges {
+    CatalogueChanges {
         revision,
         stamps: stamps.to_vec(),
         read: read.iter().map(|row| (row.id, (*row).clone())).collect(),
@@ -42,13 +42,13 @@ fn names(catalogue: &UserCatalogue) -> Vec<&str> {
 }
 
 #[test]
-fn only_what_changed_is_read_anew() {
+fn an_update_applies_only_the_changed_skills() {
     let rows = [row("zebra"), row("apple"), row("melon")];
     let mut stamps = rows.each_ref().map(stamp);
     let first = UserCatalogue::default().update(&changes(1, &stamps, &rows.each_ref()));
     assert_eq!((names(&first), first.has_bodies), (vec!["apple", "melon", "zebra"], true));
 
-    // One is renamed, one is gone, one has another vector.
+    // Three skills changed: one was renamed, one was deleted, one has a new vector.
     let renamed = CatalogueRow { name: "zoo".to_owned(), description: "Visits the zoo".to_owned(), ..rows[1].clone() };
     stamps[1].text = 2;
     stamps[0].vector = Some(2);
@@ -62,13 +62,13 @@ fn only_what_changed_is_read_anew() {
     };
     assert_eq!((found("visits"), found("zebra"), found("melon")), (Some("zoo"), Some("zebra"), None));
 
-    // One that changed and could not be read went meanwhile.
+    // A changed skill without a row was deleted while texts were read.
     stamps[0].text = 3;
     assert_eq!(names(&second.update(&changes(3, &stamps[..2], &[]))), ["zoo"]);
 }
 
 #[test]
-fn bodies_come_later() {
+fn missing_bodies_are_added_by_a_later_update() {
     let whole = CatalogueRow { body: Some("It speaks of quetzals.".to_owned()), ..row("birds") };
     let (stamps, bare) = ([stamp(&whole)], CatalogueRow { body: None, ..whole.clone() });
     let first = UserCatalogue::default().update(&changes(1, &stamps, &[&bare]));
@@ -78,12 +78,12 @@ fn bodies_come_later() {
     assert_eq!((first.has_bodies, found(&first)), (false, 0));
     let second = first.update(&changes(1, &stamps, &[&CatalogueRow { embedding: None, ..whole }]));
     assert_eq!((second.has_bodies, found(&second)), (true, 1));
-    // The vector was there, and stays.
+    // The vector, which was read in the first step, is still cached.
     assert_eq!(second.index.cosines(&[1.0, 0.0]), [Some(1.0)]);
 }
 
 #[test]
-fn what_was_learned_stands_at_the_place_of_its_skill() {
+fn learned_vectors_get_the_index_of_their_skill() {
     let skills = [row("a"), row("b"), row("c")];
     let vectors = [(&skills[2], 1.0), (&skills[0], 2.0), (&skills[2], 3.0)];
     let mut vectors: Vec<_> = vectors.into_iter().map(|(skill, x)| (skill.id, vec![x, 1.0])).collect();
@@ -101,21 +101,21 @@ fn what_was_learned_stands_at_the_place_of_its_skill() {
 }
 
 #[test]
-fn skills_and_examples_are_fresh_each_by_their_own_revision() {
+fn skills_and_examples_are_compared_by_separate_revisions() {
     let of = |examples_revision| UserCatalogue { revision: 3, examples_revision, ..UserCatalogue::default() };
     for (examples_revision, revision, examples, skills_are, all_is) in [
         (Some(5), 3, Some(5), true, true),
         (Some(6), 2, Some(5), true, true),
         (Some(5), 3, Some(6), true, false),
         (Some(5), 4, Some(5), false, false),
-        // Switched off they are of no effect, and switched on they are read.
+        // If examples are disabled, cached ones are outdated; if they are enabled again, they must be read.
         (Some(5), 3, None, true, false),
         (None, 3, None, true, true),
         (None, 3, Some(0), true, false),
     ] {
-        let (kept, needed) = (of(examples_revision), Needed { revision, examples, library: 0 });
+        let (catalogue, needed) = (of(examples_revision), CatalogueState { revision, examples, library: 0 });
         assert_eq!(
-            (kept.has_skills(needed), kept.has(needed)),
+            (catalogue.has_skills(needed), catalogue.has(needed)),
             (skills_are, all_is),
             "{examples_revision:?} {examples:?}"
         );
@@ -123,9 +123,13 @@ fn skills_and_examples_are_fresh_each_by_their_own_revision() {
 }
 
 #[test]
-fn a_catalogue_whose_starters_lacked_vectors_is_fresh_until_they_are_made() {
+fn a_catalogue_without_starter_vectors_is_outdated_once_they_exist() {
     for (awaits_library, is_fresh) in [(None, true), (Some(1), true), (Some(0), false)] {
-        let kept = UserCatalogue { revision: 3, awaits_library, ..UserCatalogue::default() };
-        assert_eq!(kept.has(Needed { revision: 3, examples: None, library: 1 }), is_fresh, "{awaits_library:?}");
+        let catalogue = UserCatalogue { revision: 3, awaits_library, ..UserCatalogue::default() };
+        assert_eq!(
+            catalogue.has(CatalogueState { revision: 3, examples: None, library: 1 }),
+            is_fresh,
+            "{awaits_library:?}"
+        );
     }
 }

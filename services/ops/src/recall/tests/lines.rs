@@ -1,11 +1,11 @@
-//! Who builds copies, and who waits behind whom.
+//! Tests of the queues in which copies are built: their slots and their order.
 
 use futures_util::FutureExt;
 
 use crate::recall::catalogues::{Catalogues, QUICK};
 
 #[test]
-fn at_most_two_copies_are_built_at_once_and_one_of_many_texts() {
+fn at_most_two_copies_and_one_with_many_texts_are_built_at_once() {
     let catalogues = Catalogues::new(1 << 20, 0);
     let (few, many) = (catalogues.line(QUICK), catalogues.line(QUICK + 1));
     let whole_library = many.place_to_build().now_or_never().unwrap();

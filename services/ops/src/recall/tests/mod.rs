@@ -1,5 +1,5 @@
-//! What is kept of a user's skills.
+//! Tests of a user's cached skills.
 
 mod catalogue;
-mod handed;
 mod lines;
+mod own_changes;

@@ -1,37 +1,36 @@
-//! Makes what was approved: the skill is written, or deleted, as it was shown.
+//! Applies an approved submission: writes or deletes the skill exactly as shown to the reviewer.
 
-use knowhow_domain::{Error, Result, SkillDocument, SkillName, Source, SubmissionKind};
+use knowhow_domain::{Error, Result, SkillDocument, SkillName, SubmissionKind};
 use knowhow_store::WriteTx;
+use knowhow_store::review::submissions::Undecided;
 use knowhow_store::skills::Locked;
-use knowhow_store::submissions::Undecided;
 
 use super::stale;
 use crate::Ctx;
-use crate::skills::change::{Changed, Successor};
-use crate::skills::delete::{Going, archive};
-use crate::skills::draft::{Base, Draft, Reviewed};
+use crate::change::write::{Base, Draft, Reviewed};
+use crate::change::{ChangeResult, Successor};
+use crate::skills::delete::{SkillToDelete, archive};
 
-/// A submission that is approved, and what it is made over.
+/// An approved submission, with the current state of its skill.
 pub(super) struct Approved<'a> {
     pub(super) waiting: &'a Undecided,
-    /// The skill as it is now.
     pub(super) locked: Option<Locked>,
-    /// Whether a person says so, not the checks alone.
+    /// Whether a reviewer approved the submission. False if the checks alone approved it.
     pub(super) by_person: bool,
 }
 
-/// Makes what was approved. `None` where the skill is gone then.
-pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -> Result<Option<Changed>> {
+/// Applies an approved submission. Returns `None` if it deleted the skill.
+pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -> Result<Option<ChangeResult>> {
     let Approved { waiting, locked, by_person } = approved;
     if waiting.submission.kind == SubmissionKind::Delete {
         let locked = locked.ok_or_else(|| stale("the skill"))?;
         let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });
-        let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
-        archive(ctx, tx, going).await?;
+        let deletion = SkillToDelete { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
+        archive(ctx, tx, deletion).await?;
         return Ok(None);
     }
     let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
-    // What waits has passed the limits of its time.
+    // The pending text was valid under the limits of its time, so the length of its body is not limited.
     let limits = ctx.app.limits.with_unbounded_body();
     let document = SkillDocument::parse_named(raw, &limits)?;
     let author = waiting.submission.author.clone();
@@ -49,6 +48,6 @@ pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -
         }),
         ..Draft::new(waiting.submission.kind.change(), SkillName::parse(&waiting.submission.skill)?, document)
     };
-    let source = waiting.source.parse().unwrap_or(Source::Agent);
+    let source = waiting.source;
     draft.write(ctx, tx, Base { locked, source, is_bulk: false, now: ctx.now(), expected: None }).await.map(Some)
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn changes_of_different_lines_are_joined_and_of_the_same_refused() {
+fn different_lines_are_merged_and_changes_of_the_same_line_conflict() {
     let base = "a\nb\nc\nd\ne\nf\ng\n";
     let merged = merge(base, &base.replace("a\n", "A\n"), &base.replace("g\n", "G\n")).unwrap();
     assert_eq!(merged, "A\nb\nc\nd\ne\nf\nG\n");
@@ -10,8 +10,9 @@ fn changes_of_different_lines_are_joined_and_of_the_same_refused() {
 }
 
 #[test]
-fn files_are_joined_path_by_path() {
+fn each_file_is_merged_as_a_whole() {
     let file = |path: &str, digest: &str| ResourceEntry {
+        executable: false,
         path: path.into(),
         size: 1,
         digest: digest.into(),

@@ -1,30 +1,31 @@
-//! Gives out the bodies of a turn's skills within their budget: whole, or cut at the end of a section.
+//! Allocates the body budget of a turn. Bodies are included completely, or cut at the end of a paragraph or line.
 
 use std::collections::HashMap;
 
-use knowhow_domain::prompt::{PrintedBody, cut_body};
+use knowhow_domain::kernel::limits::SHOWN_FILES;
+use knowhow_domain::sessions::prompt::{PrintedBody, cut_body};
 use knowhow_domain::{Result, SkillId};
 use knowhow_store::skills;
 
-use super::{Choice, Terms};
+use super::{ChosenSkills, Terms};
 use crate::Ctx;
-use crate::sessions::kept::{BodyAt, GivenBody};
+use crate::sessions::stored_answers::{BodyPosition, TurnBody};
 use crate::sessions::view::MissingView;
 
-/// The part of the bodies' room that recalled ones may take where the session did not ask for them: they are less likely to
-/// be wanted than those that the message names.
+/// Divisor of the budget. The result is the limit of recalled bodies, unless the session requested them with
+/// `inline_top`. Recalled skills are less likely to be wanted than named ones.
 const RECALLED_PART: usize = 2;
 
-/// Bodies, given out within a budget.
+/// Bodies that were read, and the remaining budget.
 pub(super) struct Bodies {
     read: HashMap<SkillId, skills::Body>,
     room: usize,
     pub(super) used: Vec<(SkillId, i32)>,
-    pub(super) given: Vec<GivenBody>,
+    pub(super) given: Vec<TurnBody>,
 }
 
 impl Bodies {
-    pub(super) async fn read(ctx: &Ctx, choice: &Choice<'_>, terms: &Terms) -> Result<Self> {
+    pub(super) async fn read(ctx: &Ctx, choice: &ChosenSkills<'_>, terms: &Terms) -> Result<Self> {
         let wanted = choice.wanted(terms);
         let found = if wanted.is_empty() {
             Vec::new()
@@ -35,27 +36,30 @@ impl Bodies {
         Ok(Self { read, room: terms.body_budget, used: Vec::new(), given: Vec::new() })
     }
 
-    /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
-    /// of a section.
-    pub(super) fn take(&mut self, skill: SkillId) -> Option<Result<Body, usize>> {
-        let skills::Body { version, content, files, document, from, tainted, .. } = self.read.remove(&skill)?;
+    /// Takes a skill's body from the budget; `None` if it was not read. A body that exceeds the budget is cut at the
+    /// end of a paragraph or line. If too little would be left, returns the number of characters of the whole body as
+    /// the error.
+    pub(super) fn take(&mut self, skill: SkillId) -> Option<Result<ShownBody, usize>> {
+        let skills::Body { version, content, mut files, document, from, tainted, .. } = self.read.remove(&skill)?;
+        let more_files = files.len().saturating_sub(SHOWN_FILES);
+        files.truncate(SHOWN_FILES);
         let characters = content.chars().count();
         let body = if characters <= self.room {
-            Body { version, content, missing: None, files, tainted }
+            ShownBody { version, content, missing: None, files, more_files, tainted }
         } else {
             let Some(cut) = cut_body(&content, self.room) else { return Some(Err(characters)) };
             let missing = Some(MissingView { characters: cut.missing, sections: cut.sections });
-            Body { version, content: cut.kept.to_owned(), missing, files, tainted }
+            ShownBody { version, content: cut.beginning.to_owned(), missing, files, more_files, tainted }
         };
         self.room -= body.content.chars().count();
         self.used.push((skill, version));
-        let at = BodyAt { document, from, bytes: body.content.len() };
-        self.given.push(GivenBody { at, printed: PrintedBody::of(&body.content) });
+        let at = BodyPosition { document, from, bytes: body.content.len() };
+        self.given.push(TurnBody { at, printed: PrintedBody::of(&body.content) });
         Some(Ok(body))
     }
 
-    /// With the room that recalled bodies may take: where the session did not ask for them the less, the less likely the
-    /// message asks for any.
+    /// Limits the remaining budget to the part for recalled bodies. Without `inline_top`, this part shrinks with
+    /// `fit`, the probability that the message asks for any skill.
     pub(super) fn for_recalled(mut self, terms: &Terms, fit: f32) -> Self {
         if !terms.inline_top {
             let room = (terms.body_budget / RECALLED_PART) as f32 * fit;
@@ -64,18 +68,20 @@ impl Bodies {
         self
     }
 
-    /// The body of another one, where it fits whole.
-    pub(super) fn take_whole(&mut self, skill: SkillId) -> Option<Body> {
+    /// Takes a skill's body from the budget; `None` if it does not fit completely.
+    pub(super) fn take_whole(&mut self, skill: SkillId) -> Option<ShownBody> {
         let fits = self.read.get(&skill)?.content.chars().count() <= self.room;
         if fits { self.take(skill)?.ok() } else { None }
     }
 }
 
-/// A body as a turn shows it.
-pub(super) struct Body {
+/// A body as a turn shows it, complete or cut.
+pub(super) struct ShownBody {
     pub(super) version: i32,
     pub(super) content: String,
     pub(super) missing: Option<MissingView>,
+    /// Paths of the skill's files, at most [`SHOWN_FILES`].
     pub(super) files: Vec<String>,
+    pub(super) more_files: usize,
     pub(super) tainted: bool,
 }

@@ -1,20 +1,21 @@
-//! Prints a turn: the text that goes into the agent's prompt, of the same parts as the rest of the answer.
+//! Renders the text of a turn for the agent's prompt, from the members of the answer.
 
-use knowhow_domain::prompt::{ActiveSkill, PrintedBody, SkillLine, TooLong, TurnParts, render_turn};
+use knowhow_domain::sessions::prompt::{ActiveSkill, PrintedBody, SkillLine, TooLong, TurnParts, render_turn};
 
-use super::{CALLED, Choice, Terms};
+use super::{CALLED, ChosenSkills, Terms};
 use crate::recall::KnownSkill;
-use crate::sessions::kept::GivenBody;
+use crate::sessions::stored_answers::TurnBody;
 use crate::sessions::view::{ActiveView, MissingView, RelevantView, TooLongView, TurnAnswer};
 
-/// What the answer itself does not tell.
+/// Inputs of the text that the answer does not contain.
 pub(super) struct Printing<'a> {
-    pub(super) choice: &'a Choice<'a>,
+    pub(super) choice: &'a ChosenSkills<'a>,
     pub(super) terms: &'a Terms,
 }
 
-/// `bodies` are those of the active skills, then those of the relevant ones that came with theirs.
-pub(super) fn print(answer: &TurnAnswer, bodies: &[GivenBody], printing: &Printing<'_>) -> String {
+/// Renders the text of a turn. `bodies` has the bodies of the active skills, followed by the bodies of the relevant
+/// skills.
+pub(super) fn print(answer: &TurnAnswer, bodies: &[TurnBody], printing: &Printing<'_>) -> String {
     let Printing { choice, terms } = printing;
     let mut printed = bodies.iter().map(|body| &body.printed);
     let found = answer.relevant.iter().skip(choice.asked.len());
@@ -40,9 +41,10 @@ pub(super) fn print(answer: &TurnAnswer, bodies: &[GivenBody], printing: &Printi
     })
 }
 
-/// A skill by name, with its summary where the agent is not told elsewhere what it does.
-fn line(skill: &KnownSkill, is_told: bool, is_tainted: bool) -> SkillLine<'_> {
-    SkillLine { name: &skill.name, summary: (!is_told).then_some(&*skill.summary), is_tainted }
+/// Returns a line with the name of a skill. Adds the summary, unless the agent's prompt describes the skill
+/// elsewhere.
+fn line(skill: &KnownSkill, has_summary: bool, is_tainted: bool) -> SkillLine<'_> {
+    SkillLine { name: &skill.name, summary: (!has_summary).then_some(&*skill.summary), is_tainted }
 }
 
 impl ActiveView {
@@ -57,6 +59,7 @@ impl ActiveView {
             content,
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
+            more_files: self.more_files,
             is_called: self.is_called(),
             is_tainted: self.tainted,
         }
@@ -70,7 +73,7 @@ impl TooLongView {
 }
 
 impl RelevantView {
-    /// With its body, where that came along.
+    /// Returns the skill with its body, or `None` if it has no body.
     fn as_part<'a>(&'a self, content: &'a PrintedBody) -> Option<ActiveSkill<'a>> {
         Some(ActiveSkill {
             name: &self.name,
@@ -78,6 +81,7 @@ impl RelevantView {
             content,
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
+            more_files: self.more_files,
             is_called: false,
             is_tainted: self.tainted,
         })

@@ -1,8 +1,9 @@
-//! The message that a turn begins with: what comes along with it, and within which bounds.
+//! Defines the message of a turn, with its options and their limits.
 
 use std::time::Duration;
 
-use knowhow_domain::session::MAX_TURNS;
+use knowhow_domain::recall::Judge;
+use knowhow_domain::sessions::session::MAX_TURNS;
 use knowhow_domain::{Error, FieldError, Result, check_message};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,44 +15,49 @@ use crate::sessions::{check_sources, check_text};
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"message": "send the report to Ann by mail", "turn_key": "msg-17"}))]
 pub struct TakeTurn {
-    /// The session, by id: of the path, not of the body.
+    /// The session id. It comes from the path, not from the body.
     #[serde(skip)]
     pub session: String,
-    /// What the user said.
+    /// The user's message.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
-    /// Names the turn: the same key again is the same turn, with the same answer.
+    /// Key of the turn. A repeated request with the same key returns the answer of the same turn.
     #[schema(min_length = 1, max_length = 255)]
     pub turn_key: Option<String>,
-    /// Tools that the agent called since the turn before.
+    /// Number of tool calls that the agent made since the previous turn.
     #[schema(minimum = 0)]
     pub tool_calls: Option<u32>,
-    /// What the agent has read since the turn before that is not to be trusted; marks the session for good.
+    /// Sources of untrusted content that the agent has read since the previous turn; they taint the session
+    /// permanently.
     #[schema(max_items = 16)]
     pub tainted_by: Option<Vec<String>>,
-    /// The agent's prompt was compressed: what it was shown may be shown again.
+    /// Whether the agent's prompt was compressed since the previous turn. Skills that it contained may then be shown
+    /// again.
     pub context_reset: Option<bool>,
-    /// Milliseconds that looking for skills may take; the answer then does without what is late. 500 by default.
+    /// Time for the search for skills, in milliseconds. If it passes, the answer lacks the late parts. By default
+    /// 500, and 2,000 for a model that judges.
     #[schema(minimum = 1, maximum = 60_000)]
     pub deadline_ms: Option<u32>,
-    /// Rounds that the agent may take to answer this message; by default the session's.
+    /// Maximum rounds of the agent to answer this message; by default the session's.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
+    /// Mode of judging the found skills by a chat model; by default the tenant's setting for the channel.
+    pub judge: Option<Judge>,
 }
 
 impl TakeTurn {
-    /// What the agent has read that is not to be trusted.
+    /// Returns the sources of untrusted content that the agent has read.
     pub(super) fn tainted_sources(&self) -> &[String] {
         self.tainted_by.as_deref().unwrap_or_default()
     }
 
-    /// The budget of rounds for this message, if it overrides that of the session.
+    /// Returns the maximum rounds for this message; `None` if the session's maximum applies.
     pub(super) fn budget(&self) -> Option<i32> {
         self.max_turns.and_then(|rounds| i32::try_from(rounds).ok())
     }
 }
 
-/// What is left of the deadline for everything after the message's vector.
+/// Part of the deadline that is reserved for the steps after embedding the message.
 const RESERVE: Duration = Duration::from_millis(10);
 
 pub(super) fn check(input: &TakeTurn) -> Result<()> {
@@ -73,9 +79,19 @@ pub(super) fn check(input: &TakeTurn) -> Result<()> {
     if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
 }
 
-/// How long the message's vector is waited for.
+/// Returns the maximum wait for the message's vector, from the beginning of the turn.
 pub(super) fn patience(input: &TakeTurn) -> Duration {
-    let deadline = Duration::from_millis(u64::from(input.deadline_ms.unwrap_or(500)));
+    patience_or(input, 500)
+}
+
+/// Returns the maximum wait for a model that judges, from the beginning of the turn.
+pub(super) fn judge_patience(input: &TakeTurn) -> Duration {
+    patience_or(input, 2_000)
+}
+
+/// Returns the caller's deadline minus the reserve. The default deadline is `ms` milliseconds.
+fn patience_or(input: &TakeTurn, ms: u32) -> Duration {
+    let deadline = Duration::from_millis(u64::from(input.deadline_ms.unwrap_or(ms)));
     deadline.saturating_sub(RESERVE)
 }
 

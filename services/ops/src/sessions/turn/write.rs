@@ -1,32 +1,38 @@
-//! Writes a turn to the log of its session, with what the session has been shown by then.
+//! Writes a turn to the log of its session, with the skills that the session was shown.
 
 use knowhow_domain::recall::first_of_message;
 use knowhow_domain::{Result, SkillId};
 use knowhow_store::sessions::{self, Assumed, LastMessages, ReadTurn, TurnState, WrittenTurn};
 
-use super::Asked;
+use super::RequestedTurn;
 use crate::Ctx;
-use crate::sessions::compose::{Composed, Shown};
-use crate::sessions::kept::pack;
+use crate::sessions::compose::{ComposedTurn, ShownSkills};
+use crate::sessions::stored_answers::pack;
 
-/// A turn that is made.
-pub(super) struct Made<'a> {
-    /// What it started from,
+/// A composed turn.
+pub(super) struct TurnToWrite<'a> {
+    /// State at the start of the turn.
     pub(super) state: TurnState,
-    /// and what of that was not read.
+    /// Cached values that the write must check; `None` if the state was read from the database.
     pub(super) assumed: Option<Assumed>,
-    pub(super) composed: Composed,
-    /// In the bytes that go out.
+    pub(super) composed: ComposedTurn,
+    /// The answer as JSON, in the bytes that are sent.
     pub(super) answer: &'a str,
-    /// What the session has been shown with it.
-    pub(super) shown: &'a Shown,
+    /// Skills that the session was shown, including those of this turn.
+    pub(super) shown: &'a ShownSkills,
 }
 
-/// Writes it, and returns the state that it leaves the session in; `None` where another turn of the session came first, or its end, or
-/// where something that it assumes is not so: then nothing is written.
-pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, made: Made<'_>) -> Result<Option<TurnState>> {
-    let Asked { session, input, turn_key, digest, .. } = asked;
-    let Made { state, assumed, composed, answer, shown } = made;
+/// Writes the turn, and returns the resulting state of the session. Returns `None`, without writing, in three cases:
+/// - another turn of the session was written first
+/// - the session has ended
+/// - a cached value in `assumed` is outdated
+pub(super) async fn write(
+    ctx: &Ctx,
+    requested: &RequestedTurn<'_>,
+    made: TurnToWrite<'_>,
+) -> Result<Option<TurnState>> {
+    let RequestedTurn { session, input, turn_key, digest, .. } = requested;
+    let TurnToWrite { state, assumed, composed, answer, shown } = made;
     let sorted = |set: &std::collections::HashSet<SkillId>| {
         let mut ids: Vec<SkillId> = set.iter().copied().collect();
         ids.sort_unstable();

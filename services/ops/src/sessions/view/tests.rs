@@ -1,8 +1,8 @@
 use super::*;
 
-/// A turn of the program before is read again byte for byte.
+/// Asserts that a turn stored by an earlier release is parsed and serialized without a change.
 #[test]
-fn answers_stored_with_turns_left_stay_as_they_are() {
+fn stored_answers_with_turns_left_keep_their_bytes() {
     let stored = r#"{"turn":3,"turns_left":7,"active":[],"too_long":[],"relevant":[],"related":[],"text":""}"#;
     let answer: TurnAnswer = serde_json::from_str(stored).unwrap();
     assert_eq!(serde_json::to_string(&answer).unwrap(), stored);

@@ -1,13 +1,13 @@
-//! The states of a skill that are compared, and the files in which two of them differ, by their digests alone.
+//! Defines the states of a skill to compare, and finds the files that differ between them.
 
 use std::collections::HashMap;
 
 use knowhow_domain::ResourceEntry;
-use knowhow_store::versions::VersionState;
+use knowhow_store::skills::versions::VersionState;
 
-/// A state of a skill that is compared.
+/// A state of a skill to compare.
 pub(crate) struct StateToCompare {
-    /// Stands behind each path in the diff.
+    /// Label of this state, printed after each path in the headers of the diff.
     pub(crate) label: String,
     pub(crate) document: String,
     pub(crate) resources: Vec<ResourceEntry>,
@@ -20,22 +20,22 @@ impl From<VersionState> for StateToCompare {
     }
 }
 
-/// A file that differs.
-pub(super) struct Changed {
+/// A file with different contents in the two states. `old` or `new` is `None` if that state lacks the file.
+pub(super) struct FileDifference {
     pub(super) path: String,
     pub(super) old: Option<ResourceEntry>,
     pub(super) new: Option<ResourceEntry>,
 }
 
-impl Changed {
-    /// The bytes of both sides.
+impl FileDifference {
+    /// Returns the bytes of the file in both states together.
     pub(super) fn size(&self) -> u64 {
         [&self.old, &self.new].into_iter().flatten().map(|entry| entry.size).sum()
     }
 }
 
-/// Files that differ, sorted by path.
-pub(super) fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<Changed> {
+/// Returns the files with different digests, sorted by path.
+pub(super) fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<FileDifference> {
     let by_path = |entries: &[ResourceEntry]| -> HashMap<String, ResourceEntry> {
         entries.iter().map(|entry| (entry.path.clone(), entry.clone())).collect()
     };
@@ -43,7 +43,7 @@ pub(super) fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec
     let mut paths: Vec<String> = old.keys().chain(new.keys()).cloned().collect();
     paths.sort_unstable();
     paths.dedup();
-    let sides = paths.into_iter().map(|path| Changed { old: old.remove(&path), new: new.remove(&path), path });
+    let sides = paths.into_iter().map(|path| FileDifference { old: old.remove(&path), new: new.remove(&path), path });
     let digest = |entry: &Option<ResourceEntry>| entry.as_ref().map(|entry| entry.digest.clone());
     sides.filter(|file| digest(&file.old) != digest(&file.new)).collect()
 }

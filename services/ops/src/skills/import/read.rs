@@ -1,36 +1,39 @@
-//! Reads a skill that was uploaded: its SKILL.md, mended where that is asked for, and the files beside it.
+//! Reads an uploaded skill: its SKILL.md, repaired on request, and its resources.
 
-use knowhow_domain::scanner::Scan;
-use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, SkillDocument, SkillName, manifest};
+use knowhow_domain::review::scanner::Scan;
+use knowhow_domain::skills::manifest;
+use knowhow_domain::text::encoding::{CONVERTED, decode_utf16};
+use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, SkillDocument, SkillName};
 use knowhow_store::skills::Locked;
 
 use super::ImportSource;
-use crate::archive::Provenance;
-use crate::skills::draft::Draft;
+use crate::change::write::Draft;
+use crate::skills::archive::{PackedFile, Provenance};
 use crate::skills::unpack::Uploaded;
 
-/// Whether to mend what can be mended, and what the archives say of where their texts come from.
+/// Options for reading skills: whether to repair frontmatter, and the provenance recorded in the archives.
 #[derive(Clone, Copy)]
-pub(super) struct How<'a> {
+pub(super) struct ReadOptions<'a> {
     pub(super) fix: bool,
     pub(super) provenance: &'a Provenance,
 }
 
-/// A skill that can be written.
+/// A valid skill to import.
 pub(in crate::skills) struct Readable {
     pub(super) folder: Vec<String>,
     pub(in crate::skills) document: SkillDocument,
-    /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
+    /// The resources; `None` if a SKILL.md was uploaded without a folder, so that an existing skill keeps its
+    /// resources.
     pub(in crate::skills) resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
     pub(in crate::skills) fixes: Vec<String>,
-    /// What the archive says that it is tainted by.
+    /// Sources of taint that the archive recorded; `None` if it does not list the skill as tainted.
     tainted_by: Option<Vec<String>>,
-    /// What the scanner says, where all files are known.
+    /// The scanner's result; `None` if the skill was not scanned or resources are missing.
     pub(super) scan: Option<Scan>,
 }
 
 impl Readable {
-    /// The identity of all its files.
+    /// Returns the digest of SKILL.md and all resources.
     pub(in crate::skills) fn digest(&self) -> [u8; 32] {
         let entries: Vec<ResourceEntry> = self.resources.iter().flatten().map(|(entry, _)| entry.clone()).collect();
         manifest::state_digest(&self.document.digest(), &entries)
@@ -47,19 +50,17 @@ impl Readable {
     }
 }
 
-pub(super) fn read(limits: &Limits, skill: Uploaded, how: How<'_>) -> Result<Readable> {
+pub(super) fn read(limits: &Limits, skill: Uploaded, options: ReadOptions<'_>) -> Result<Readable> {
     let Uploaded { folder, missing } = skill;
     if let Some(file) = missing {
         return Err(Error::invalid("/file", format!("'{}' {}", file.path, file.detail)));
     }
-    let tainted_by = how.provenance.find(&folder.path, &folder.skill_md);
+    let tainted_by = options.provenance.find(&folder.path, &folder.skill_md);
     let lone = folder.folder.is_empty() && folder.resources.is_empty();
-    let raw = String::from_utf8(folder.skill_md).map_err(|e| {
-        Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
-    })?;
-    let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), how.fix)?;
-    let resources =
-        folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
+    let (raw, converted) = decode(folder.skill_md, options.fix)?;
+    let (document, mut fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), options.fix)?;
+    fixes.splice(0..0, converted);
+    let resources = folder.resources.into_iter().map(resource).collect::<Result<Vec<_>>>()?;
     Ok(Readable {
         folder: folder.folder,
         document,
@@ -70,7 +71,24 @@ pub(super) fn read(limits: &Limits, skill: Uploaded, how: How<'_>) -> Result<Rea
     })
 }
 
-/// The document, mended where that is asked for; else the refusal says that it could be.
+/// Returns the text of a SKILL.md. If it was converted from UTF-16, also returns a sentence that reports this.
+fn decode(bytes: Vec<u8>, fix: bool) -> Result<(String, Option<String>)> {
+    let refused = match String::from_utf8(bytes) {
+        Ok(text) => return Ok((text, None)),
+        Err(refused) => refused,
+    };
+    match decode_utf16(refused.as_bytes()) {
+        Some(text) if fix => Ok((text, Some(CONVERTED.to_owned()))),
+        Some(_) => Err(Error::invalid("/skill_md", "is UTF-16 text; fix=true converts it to UTF-8")),
+        None => {
+            let at = refused.utf8_error().valid_up_to();
+            Err(Error::invalid("/skill_md", format!("is not UTF-8 text (byte {at})")))
+        }
+    }
+}
+
+/// Parses a SKILL.md, and repairs it if `fix` is set. Otherwise the error mentions `fix=true` if a repair would
+/// succeed.
 fn read_document(limits: &Limits, raw: &str, folder: Option<&str>, fix: bool) -> Result<(SkillDocument, Vec<String>)> {
     let refusal = match SkillDocument::parse_named(raw, limits) {
         Ok(document) => return Ok((document, Vec::new())),
@@ -82,7 +100,7 @@ fn read_document(limits: &Limits, raw: &str, folder: Option<&str>, fix: bool) ->
         (true, document, _) => Ok((document?, mended.what)),
         (false, Ok(_), Error::Invalid(mut findings)) => {
             if let Some(first) = findings.first_mut() {
-                first.detail.push_str("; fix=true mends it");
+                first.detail.push_str("; fix=true repairs it");
             }
             Err(Error::Invalid(findings))
         }
@@ -90,13 +108,15 @@ fn read_document(limits: &Limits, raw: &str, folder: Option<&str>, fix: bool) ->
     }
 }
 
-fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
-    let path = ResourcePath::parse_imported(path)?;
+fn resource(file: PackedFile) -> Result<(ResourceEntry, Vec<u8>)> {
+    let PackedFile { path, bytes, executable } = file;
+    let path = ResourcePath::parse(&path)?;
     let entry = ResourceEntry {
         media_type: path.media_type().to_owned(),
         size: bytes.len() as u64,
         digest: manifest::hex(&manifest::digest(&bytes)),
         path: path.as_str().to_owned(),
+        executable,
     };
     Ok((entry, bytes))
 }

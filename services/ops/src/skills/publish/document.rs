@@ -1,24 +1,26 @@
-//! Serves a SKILL.md. What hosts require and a stored frontmatter lacks is derived, the same way in the digest as in
-//! the bytes.
+//! Serves a SKILL.md to MCP hosts. If the stored text lacks frontmatter that hosts require, it is derived. The
+//! derivation is deterministic, so that digest and bytes agree.
 
-use knowhow_domain::limits::DESCRIPTION_CHARS;
-use knowhow_domain::{Error, FieldEdits, Limits, Result, SkillDocument, SkillName, manifest, untrusted, uri};
+use knowhow_domain::kernel::limits::DESCRIPTION_CHARS;
+use knowhow_domain::review::untrusted;
+use knowhow_domain::skills::{manifest, uri};
+use knowhow_domain::{Error, FieldEdits, Limits, Result, SkillDocument, SkillName};
 use knowhow_store::skills::PublishedRow;
 use serde_json::{Map, Value};
 
 use super::{FileEntry, SKILL_MD};
 
-/// A SKILL.md as it is served.
+/// A SKILL.md as served: its frontmatter, and its entry in the list of files.
 pub(super) struct Document {
     pub(super) frontmatter: Map<String, Value>,
     pub(super) file: FileEntry,
 }
 
-/// Takes the document out of a row. One that cannot be read is a fault of ours; it does not take the others of its
-/// page along.
+/// Takes the document from a row. If it is unreadable, the error is logged and `None` is returned, so that the rest
+/// of the page is served.
 pub(super) fn document_of(row: &mut PublishedRow) -> Option<Document> {
     let read = |row: &mut PublishedRow| -> Result<(Map<String, Value>, u64, String)> {
-        // An untrusted skill is never served as stored: its text gets a warning that models read.
+        // A tainted skill is never served as stored, because its text needs a warning for models.
         match (row.frontmatter.take().filter(|_| !row.tainted), row.document.take()) {
             (Some(Value::Object(frontmatter)), _) => {
                 let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
@@ -44,7 +46,7 @@ pub(super) fn document_of(row: &mut PublishedRow) -> Option<Document> {
     }
 }
 
-/// A description, marked where it is not to be trusted.
+/// Returns a skill's description. A tainted one begins with a mark and is cut to the maximum length.
 pub(super) fn described(tainted: bool, description: &str) -> String {
     if !tainted {
         return description.to_owned();
@@ -58,7 +60,8 @@ pub(super) struct Derived {
     frontmatter: Map<String, Value>,
 }
 
-/// What is stored has passed the limits of its time.
+/// Derives the served text. The stored text was valid under the limits of its time, so the length of its body is not
+/// limited.
 pub(super) fn derive(name: &str, stored: &[u8], tainted: bool) -> Result<Derived> {
     let stored = std::str::from_utf8(stored).map_err(Error::internal)?;
     let limits = Limits::default().with_unbounded_body();

@@ -1,23 +1,26 @@
-//! Makes entries of the skills that were read: each by itself, then with the files of the skills in its folder.
+//! Builds entries of skills from rows. An entry includes the files of nested skills.
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::{Result, uri};
+use knowhow_domain::Result;
+use knowhow_domain::skills::uri;
 use knowhow_store::skills::PublishedRow;
 
 use super::document::{Document, described, document_of};
 use super::{FileEntry, PAGE, SkillEntry};
 use crate::compute;
 
-/// From here on entries are made beside the threads that answer requests.
+/// Number of rows above which entries are built on a blocking thread.
 const FEW_ROWS: usize = 2 * PAGE;
-/// What every host takes of one skill (SEP-2640, Limits).
+/// Maximum files of one skill that every host supports (SEP-2640, Limits).
 const MOST_FILES: usize = 512;
+/// Maximum bytes of one skill that every host supports.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
+/// Builds entries from rows sorted by name. An entry includes the files of nested skills, which are in the skill's
+/// folder.
 pub(super) async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
-    // To derive is to parse and to print.
+    // Deriving a document means parsing and printing it, so derived documents are built on a blocking thread.
     if rows.len() <= FEW_ROWS && rows.iter().all(|row| row.frontmatter.is_some() && !row.tainted) {
         return Ok(assemble(rows));
     }
@@ -26,35 +29,36 @@ pub(super) async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> 
 
 fn assemble(rows: Vec<PublishedRow>) -> Vec<SkillEntry> {
     let mut published: Vec<Published> = rows.into_iter().filter_map(Published::of).collect();
-    let whole: Vec<Whole> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
+    let whole: Vec<FolderEntries> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
     for (skill, whole) in published.iter_mut().zip(whole) {
         match whole {
-            Whole::Alone => {}
-            Whole::Together(files) => skill.entry.files = Some(files),
-            Whole::TooLarge => skill.entry.files = None,
+            FolderEntries::Alone => {}
+            FolderEntries::Together(files) => skill.entry.files = Some(files),
+            FolderEntries::TooLarge => skill.entry.files = None,
         }
     }
     published.into_iter().filter(|skill| skill.asked).map(|skill| skill.entry).collect()
 }
 
-/// The files of a skill with those of the skills in its folder.
-enum Whole {
+/// The files of a skill and of the skills nested in its folder.
+enum FolderEntries {
     Alone,
     Together(Vec<FileEntry>),
     TooLarge,
 }
 
-/// Each URI once: the innermost skill's file is the one that is read.
-fn with_nested(published: &[Published], at: usize) -> Whole {
+/// Lists the files of a skill and its nested skills, each URI once. If two skills have the same URI, the file of the
+/// innermost skill is served.
+fn with_nested(published: &[Published], at: usize) -> FolderEntries {
     let Some((skill, later)) = published[at..].split_first().filter(|(skill, _)| skill.asked) else {
-        return Whole::Alone;
+        return FolderEntries::Alone;
     };
     let name = &skill.entry.name;
     let is_below = |other: &&Published| other.entry.name[name.len()..].starts_with('/');
     let near = later.iter().take_while(|other| other.entry.name.starts_with(name.as_str()));
     let nested: Vec<&Published> = near.filter(is_below).collect();
     if nested.is_empty() {
-        return Whole::Alone;
+        return FolderEntries::Alone;
     }
     let all = std::iter::once(skill).chain(nested).flat_map(|skill| skill.entry.files.iter().flatten());
     let mut by_uri = BTreeMap::new();
@@ -63,13 +67,13 @@ fn with_nested(published: &[Published], at: usize) -> Whole {
         let replaced = by_uri.insert(file.uri.as_str(), file);
         bytes = bytes + file.size - replaced.map_or(0, |file: &FileEntry| file.size);
         if by_uri.len() > MOST_FILES || bytes > MOST_BYTES {
-            return Whole::TooLarge;
+            return FolderEntries::TooLarge;
         }
     }
-    Whole::Together(by_uri.into_values().cloned().collect())
+    FolderEntries::Together(by_uri.into_values().cloned().collect())
 }
 
-/// A skill by itself, as it is served.
+/// A skill as served, without the files of nested skills.
 struct Published {
     entry: SkillEntry,
     asked: bool,

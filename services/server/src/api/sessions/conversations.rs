@@ -1,16 +1,17 @@
-//! Conversations that are over.
+//! The endpoint of past conversations.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get};
 use knowhow_domain::Conversation;
-use knowhow_ops::conversations::{self, ListConversations};
-use knowhow_ops::page::Page;
+use knowhow_ops::context::page::Page;
+use knowhow_ops::sessions::conversations::{self, ListConversations};
 
 use crate::http::{ApiError, CallerProblems, Query, UserCaller, json};
 
 /// List or search past conversations
 ///
-/// Summaries of past conversations, the last first; with `q` those with its words in any form, the best first.
+/// Summaries of past conversations, newest first. With `q`, those that contain its words in any grammatical form, best
+/// first.
 #[utoipa::path(
     operation_id = "list_conversations",
     tag = "sessions",

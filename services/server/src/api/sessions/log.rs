@@ -1,18 +1,18 @@
-//! The agent's side, taint, feedback, end.
+//! Endpoints of a session's log, taint, feedback and end.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use knowhow_domain::{Message, Session};
-use knowhow_ops::page::Page;
+use knowhow_ops::context::page::Page;
 use knowhow_ops::sessions::{self, AddReply, GiveFeedback, ListMessages, Logged, TaintSession};
 
 use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
 
 /// Log the agent's reply
 ///
-/// Logs what the agent said; the summary of the conversation is made from both sides. `rounds` and `tool_calls` tell how it came to
-/// the answer. A reply that spent the budget of its message speaks against the skills that were used, for dreams and analytics.
+/// Conversations are summarized from both sides. `rounds` and `tool_calls` describe how the agent reached the answer. If a
+/// reply used up the budget of its message, dreams and analytics count that against the skills that were used.
 #[utoipa::path(
     operation_id = "add_reply",
     tag = "sessions",
@@ -33,7 +33,7 @@ pub(crate) async fn add_reply(
 
 /// Read the log of a session
 ///
-/// What both sides said, in their order.
+/// Messages and replies in order.
 #[utoipa::path(
     operation_id = "list_messages",
     tag = "sessions",
@@ -53,7 +53,7 @@ pub(crate) async fn list_messages(
 
 /// Mark a session as tainted
 ///
-/// Marks a session that has read content which is not to be trusted, for good: what is written from it carries the mark.
+/// Permanently marks a session that has read untrusted content. Everything written from it carries the mark.
 #[utoipa::path(
     operation_id = "taint_session",
     tag = "sessions",
@@ -72,9 +72,9 @@ pub(crate) async fn taint_session(
     Ok(json(StatusCode::OK, &sessions::taint_session(&ctx, &input).await?))
 }
 
-/// Judge a session
+/// Give feedback on a session
 ///
-/// Keeps a correction, a thumb, or the quality of the session, open or over.
+/// Stores a correction, a thumbs up or down, or the quality of the session, during or after it.
 #[utoipa::path(
     operation_id = "give_feedback",
     tag = "sessions",
@@ -95,7 +95,7 @@ pub(crate) async fn give_feedback(
 
 /// End a session
 ///
-/// Ends a session; its summary is made in the background. Ended again, it stays over since when it was.
+/// Ends a session; it is summarized in the background. Ending it again has no effect and keeps the end time.
 #[utoipa::path(
     operation_id = "end_session",
     tag = "sessions",

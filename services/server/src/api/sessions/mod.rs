@@ -1,7 +1,8 @@
-//! `/v1/sessions`, `/v1/snapshot`, `/v1/conversations`.
+//! Endpoints of sessions, snapshots, conversations and memories.
 
 mod conversations;
 mod log;
+pub mod memories;
 mod open;
 mod snapshots;
 mod turns;

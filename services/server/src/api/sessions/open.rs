@@ -1,10 +1,10 @@
-//! Open, read, list.
+//! Endpoints that open, read and list sessions.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use knowhow_domain::Session;
-use knowhow_ops::page::Page;
+use knowhow_ops::context::page::Page;
 use knowhow_ops::sessions::{self, ListSessions, OpenSession, OpenedSession};
 
 use crate::http::{
@@ -13,16 +13,16 @@ use crate::http::{
 
 /// Open a session, or resume it by its key
 ///
-/// Goes on with the session of the key, where its last message is at most 6 hours old; else ends it and opens a new one
-/// with the current snapshot and the summary of the one before. The tenant sets the hours (`session_gap_minutes`). A session
-/// that is resumed keeps the terms it began with, such as `max_turns`; `notice` names those that were asked for in vain.
-/// A session takes any number of messages, as far as its log has room (8 MiB).
+/// Resumes the session of the key if its last message is at most 6 hours old. Otherwise ends it and opens a new one with
+/// the current snapshot and the summary of the previous one. The tenant sets that time (`session_gap_minutes`). A resumed
+/// session keeps its original settings, such as `max_turns`; `notice` names requested settings that were ignored. The
+/// number of messages is limited only by the size of the log (8 MiB).
 #[utoipa::path(
     operation_id = "open_session",
     tag = "sessions",
     security(("bearer" = ["sessions"])),
     params(WriteHeaders),
-    request_body(content = Option<OpenSession>, description = "May be left out"),
+    request_body(content = Option<OpenSession>, description = "Optional"),
     responses(
         (status = 201, description = "Opened", body = OpenedSession),
         (status = 200, description = "Resumed", body = OpenedSession),
@@ -38,7 +38,7 @@ pub(crate) async fn open_session(ctx: UserCaller, body: OptionalJson<OpenSession
 
 /// List sessions
 ///
-/// The user's sessions, the newest first.
+/// The user's sessions, newest first.
 #[utoipa::path(
     operation_id = "list_sessions",
     tag = "sessions",
@@ -53,7 +53,7 @@ pub(crate) async fn list_sessions(ctx: UserCaller, query: Query<ListSessions>) -
 
 /// Read a session
 ///
-/// A session with the snapshot it began with.
+/// A session with the snapshot it started with.
 #[utoipa::path(
     operation_id = "get_session",
     tag = "sessions",

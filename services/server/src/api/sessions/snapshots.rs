@@ -1,15 +1,15 @@
-//! The frozen snapshot.
+//! Endpoints of the current snapshot, which new sessions start with.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, get, post};
-use knowhow_ops::snapshots::{self, CurrentView, ForTools};
+use knowhow_ops::sessions::snapshots::{self, CurrentView, ForTools};
 
 use crate::http::{ApiError, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json, not_modified};
 
 /// Read the current snapshot
 ///
-/// The snapshot that a session would begin with now. Frozen: it changes every 30 minutes at most, and only where the
-/// user's data did; sooner where it is refreshed, or something that it shows was deleted.
+/// The snapshot that a session would start with now. It changes at most every 30 minutes, and only if the user's data
+/// changed. It changes sooner if it is refreshed or something that it shows is deleted.
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",
@@ -17,7 +17,7 @@ use crate::http::{ApiError, CallerProblems, Query, UserCaller, WriteHeaders, Wri
     params(ForTools),
     responses(
         (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
-        (status = 304, description = "`If-None-Match` names this very snapshot"),
+        (status = 304, description = "`If-None-Match` names this snapshot"),
         CallerProblems
     )
 )]
@@ -37,9 +37,9 @@ pub(crate) async fn get_snapshot(
         .unwrap_or_else(|mut response| response.json(&current)))
 }
 
-/// Render the snapshot anew
+/// Render the snapshot again
 ///
-/// Renders the snapshot now, for sessions that begin from now on. Running sessions keep theirs.
+/// Renders the snapshot for sessions that start from now on. Running sessions keep theirs.
 #[utoipa::path(
     operation_id = "refresh_snapshot",
     tag = "sessions",

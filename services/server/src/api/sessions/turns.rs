@@ -1,4 +1,4 @@
-//! Turns. Their answers go out in the bytes they are kept in.
+//! Endpoints of turns. A response consists of the stored bytes, so a repeated request gets the same bytes.
 
 use actix_web::http::header;
 use actix_web::web::Path;
@@ -7,18 +7,18 @@ use knowhow_ops::sessions::{self, GetTurn, TakeTurn, TurnAnswer};
 
 use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems};
 
-/// Take a turn: what helps with this message
+/// Take a turn: find skills for a message
 ///
-/// Finds the skills that help with a message of the user, and logs it. The same `turn_key` again is the same turn and
-/// the same answer, byte for byte. Skills whose bodies come along count as used. `max_turns` is the budget of rounds for answering
-/// this message; tool calls over MCP past it are carried out, and say that it is spent.
+/// Logs a user's message and finds skills that help with it. Sending the same `turn_key` again returns the same turn, byte
+/// for byte. A skill counts as used if its body is included. `max_turns` is the budget of rounds for answering this
+/// message. MCP tool calls beyond it are executed, but their results report that the budget is spent.
 #[utoipa::path(
     operation_id = "take_turn",
     tag = "sessions",
     security(("bearer" = ["sessions"])),
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = TakeTurn,
-    responses((status = 200, description = "What helps; `text` goes into the prompt as is", body = TurnAnswer), WriteProblems)
+    responses((status = 200, description = "The skills that help; `text` goes into the prompt unchanged", body = TurnAnswer), WriteProblems)
 )]
 #[post("/{session}/turns")]
 pub(crate) async fn take_turn(
@@ -33,16 +33,16 @@ pub(crate) async fn take_turn(
 
 /// Read a turn again
 ///
-/// The answer of a turn again, byte for byte.
+/// Returns the turn's response again, byte for byte.
 #[utoipa::path(
     operation_id = "get_turn",
     tag = "sessions",
     security(("bearer" = ["sessions"])),
     params(
         ("session" = String, Path, description = "Id"),
-        ("turn" = i32, Path, description = "Its number, from 1", minimum = 1)
+        ("turn" = i32, Path, description = "Number of the turn, from 1", minimum = 1)
     ),
-    responses((status = 200, description = "The same answer again", body = TurnAnswer), ReadProblems)
+    responses((status = 200, description = "The stored response", body = TurnAnswer), ReadProblems)
 )]
 #[get("/{session}/turns/{turn}")]
 pub(crate) async fn get_turn(ctx: UserCaller, path: Path<(String, i32)>) -> Result<HttpResponse, ApiError> {

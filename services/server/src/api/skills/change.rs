@@ -1,4 +1,4 @@
-//! Save, patch, fields, delete, used.
+//! Endpoints that save, patch and delete skills, set their fields and report their use.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -15,18 +15,18 @@ use crate::http::{
     versioned,
 };
 
-/// How to save.
+/// Options of saving.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SaveQuery {
-    /// Refuse with 409 where the skill exists.
+    /// Whether to reject the save with 409 if the skill exists.
     create_only: Option<bool>,
 }
 
 /// Save a skill: create or update
 ///
-/// Creates a skill or makes a new version of it. The same state again changes nothing and says `unchanged`.
+/// Creates a skill or a new version of it. Saving the same state again has no effect and returns `unchanged`.
 #[utoipa::path(
     operation_id = "save_skill",
     tag = "skills",
@@ -60,8 +60,8 @@ pub(crate) async fn save_skill(
 
 /// Patch a skill: the preferred edit
 ///
-/// Replaces text in the body, the frontmatter or a resource: all edits or none. Exact text first, then tolerant
-/// matches that are unique. The same patch again changes nothing and says `unchanged`.
+/// Replaces text in the body, the frontmatter or a resource; applies all edits or rejects the patch. Searches the exact
+/// text first, then a unique tolerant match. Sending the same patch again has no effect and returns `unchanged`.
 #[utoipa::path(
     operation_id = "patch_skill",
     tag = "skills",
@@ -88,9 +88,9 @@ pub(crate) async fn patch_skill(
     Ok(versioned(StatusCode::OK, patched.skill.version, &patched))
 }
 
-/// Change discovery fields alone
+/// Change discovery fields
 ///
-/// Changes description, tags, category and the like where they stand in the frontmatter, and `pinned`.
+/// Changes the description, tags, category and similar fields in the frontmatter, and `pinned`.
 #[utoipa::path(
     operation_id = "put_fields",
     tag = "skills",
@@ -119,7 +119,8 @@ pub(crate) async fn put_fields(
 
 /// Delete a skill
 ///
-/// Gone from everything an agent can reach, at once. An admin can restore it while the tenant's archive keeps it.
+/// Removes the skill immediately from everything an agent can read. An admin can restore it while it is in the tenant's
+/// archive.
 #[utoipa::path(
     operation_id = "delete_skill",
     tag = "skills",
@@ -129,7 +130,7 @@ pub(crate) async fn put_fields(
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
         WriteHeaders
     ),
-    request_body(content = Option<DeleteSkill>, description = "May be left out"),
+    request_body(content = Option<DeleteSkill>, description = "Optional"),
     responses((status = 204, description = "Deleted"), ChangeProblems)
 )]
 #[delete("/{skill}")]
@@ -155,17 +156,17 @@ pub(crate) async fn delete_skill(
 
 /// Report a use and its outcome
 ///
-/// Counts a use that happened elsewhere, or how a use turned out. Idempotent for skill, session, memory and UTC day.
+/// Counts a use that happened elsewhere, or stores the outcome of a use. Idempotent per skill, session, memory and UTC day.
 ///
-/// `outcome: inapplicable` says that the skill was not for the message of the session's current turn. It counts no use, and recall brings
-/// the skill less for messages like it. Idempotent for skill and turn.
+/// `outcome: inapplicable` means that the skill did not fit the message of the session's current turn. It counts no use,
+/// and recall returns the skill less often for similar messages. Idempotent per skill and turn.
 #[utoipa::path(
     operation_id = "report_use",
     tag = "skills",
     security(("bearer" = ["skills:read"])),
     params(WriteHeaders),
     request_body = ReportUse,
-    responses((status = 200, description = "Counted, or counted before", body = Counted), WriteProblems)
+    responses((status = 200, description = "Counted, or already counted before", body = Counted), WriteProblems)
 )]
 #[post("/used")]
 pub(crate) async fn report_use(ctx: UserCaller, body: JsonBody<ReportUse>) -> Result<HttpResponse, ApiError> {

@@ -1,4 +1,4 @@
-//! Match and suggest.
+//! Endpoints that find skills: by name in a message, and by similarity to a context.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get, post};
@@ -8,7 +8,7 @@ use crate::http::{ApiError, CallerProblems, JsonBody, Query, UserCaller, WritePr
 
 /// Find names of skills in a message
 ///
-/// The names of the user's skills that occur in a message as whole words, with their places. Changes nothing.
+/// Returns the names of the user's skills that occur in a message as whole words, and their positions. Read-only.
 #[utoipa::path(
     operation_id = "match_skills",
     tag = "skills",
@@ -23,7 +23,7 @@ pub(crate) async fn match_skills(ctx: UserCaller, body: JsonBody<MatchSkills>) -
 
 /// Suggest skills for a context
 ///
-/// Skills that may help in a context: similarity x importance x recency, each with its reason.
+/// Returns skills that may help in a context, ranked by similarity × importance × recency, with a reason for each.
 #[utoipa::path(
     operation_id = "suggest_skills",
     tag = "skills",

@@ -1,19 +1,18 @@
-//! What skills have learned from use.
+//! Endpoints of the messages that skills have learned from their use.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get};
 use knowhow_domain::Example;
-use knowhow_ops::examples;
-use knowhow_ops::examples::{DeleteExample, ListExamples};
-use knowhow_ops::page::{Page, PageQuery};
+use knowhow_ops::context::page::{Page, PageQuery};
+use knowhow_ops::learning::examples::{self, DeleteExample, ListExamples};
 
 use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
 
-/// List what a skill has learned
+/// List a skill's learned messages
 ///
-/// The messages after which the skill was used, at most 16: messages like them find it. Also its counter-examples, at most 16: messages
-/// to which it did not apply, so that messages like them bring it less. The newest first.
+/// Examples, at most 16: messages after which the skill was used; recall finds it for similar messages. Counter-examples,
+/// at most 16: messages that it did not apply to; recall finds it less often for similar messages. Newest first.
 #[utoipa::path(
     operation_id = "list_examples",
     tag = "skills",
@@ -36,7 +35,7 @@ pub(crate) async fn list_examples(
 
 /// Delete one learned message
 ///
-/// The skill is not found by it any more; or, for a counter-example, is found again. It can be learned again.
+/// The message no longer influences recall of the skill. It can be learned again.
 #[utoipa::path(
     operation_id = "delete_example",
     tag = "skills",
@@ -55,9 +54,9 @@ pub(crate) async fn delete_example(ctx: UserCaller, path: Path<(String, String)>
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Delete all that a skill has learned
+/// Delete everything a skill has learned
 ///
-/// The skill is found by what it says alone, until it is used again.
+/// Recall finds the skill only by its content until it is used again.
 #[utoipa::path(
     operation_id = "delete_examples",
     tag = "skills",

@@ -1,4 +1,4 @@
-//! Import and export.
+//! Endpoints of import and export.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
@@ -23,42 +23,43 @@ use crate::http::{
     ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, json, media_type_for,
 };
 
-/// Packed; what comes out of an archive has its own limits.
-const UPLOAD_BYTES: usize = 24 * 1024 * 1024;
+/// Maximum bytes of an upload, before archives are unpacked. The unpacked content has its own limits.
+const UPLOAD_BYTES: usize = 40 * 1024 * 1024;
+/// Maximum number of files of an upload.
 const UPLOADS: usize = 500;
 
-/// How to import.
+/// Options of an import.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ImportQuery {
-    /// Mend frontmatter that other hosts let pass: values that want quotes, a missing name (the folder's is taken), a
-    /// description that is too long (cut at a sentence, the whole is kept under `metadata`).
+    /// Whether to repair frontmatter that other hosts accept: unquoted values, a missing name (the folder's is used), a
+    /// description that is too long (cut after a sentence; `metadata` gets the full text).
     fix: Option<bool>,
-    /// `sync`: a folder is kept the same. New skills have this source, versions are of this kind, and a skill of another
-    /// source is refused with `not-synced` and stays as it is.
+    /// `sync` for a folder that is kept in sync. New skills get this source and versions get this kind. A skill from
+    /// another source is rejected with `not-synced` and stays unchanged.
     #[param(inline)]
     source: Option<ImportSource>,
 }
 
-/// Files to import, at least one. Every part of the form but `expected` is taken for a file, whatever its name.
+/// Files to import, at least one. Every part of the form except `expected` is treated as a file, under any name.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the form; the handler reads its parts as they come")]
 pub(crate) struct ImportForm {
     /// A SKILL.md, a zip, a tar or a tar.gz.
     #[schema(schema_with = Binary::schema, required = false)]
     file: Binary,
-    /// Several of them.
+    /// More such files.
     #[schema(inline, required = false, max_items = 500)]
     files: Vec<Binary>,
-    /// The versions that skills are based on, by name; 0 for one that must not exist yet. Where another one is current, and
-    /// not the same byte for byte, the skill is refused with `version-conflict`. Skills that are not named are written over
-    /// whatever is current. A part without a file name.
+    /// Expected current versions of skills by name; 0 for a skill that must not exist yet. If the current version is
+    /// another one, and not identical byte for byte, the skill is rejected with `version-conflict`. Skills that are not
+    /// listed are overwritten. A form part without a file name.
     #[schema(required = false, example = json!({}))]
     expected: BTreeMap<String, i32>,
 }
 
-/// What the parts of a form are.
+/// The decoded parts of the import form.
 #[derive(Default)]
 pub(crate) struct Parts {
     uploads: Vec<Upload>,
@@ -83,14 +84,15 @@ impl FromRequest for Parts {
 
 /// Import skills
 ///
-/// Imports SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
+/// Imports SKILL.md files and archives of them. Each skill is imported separately: errors are reported per skill and stop
+/// no other.
 #[utoipa::path(
     operation_id = "import_skills",
     tag = "exchange",
     security(("bearer" = ["skills:write"])),
     params(ImportQuery, WriteHeaders),
     request_body(content = ImportForm, content_type = "multipart/form-data"),
-    responses((status = 200, description = "What became of each", body = ImportReport), WriteProblems)
+    responses((status = 200, description = "The outcome for each skill", body = ImportReport), WriteProblems)
 )]
 #[post("/import")]
 pub(crate) async fn import_skills(
@@ -108,14 +110,14 @@ pub(crate) async fn import_skills(
 
 /// Check which skills an import would change
 ///
-/// Compares digests with the user's own skills, so that an import need send only what is new or changed. Changes
-/// nothing, and promises nothing: the import compares again. Takes 2,000 skills at most.
+/// Compares digests with the user's skills, so that an import needs to send only new and changed ones. Read-only, and not
+/// binding: the import compares again. At most 2,000 skills.
 #[utoipa::path(
     operation_id = "check_import",
     tag = "exchange",
     security(("bearer" = ["skills:read"])),
     request_body = CheckImport,
-    responses((status = 200, description = "Each skill compared", body = CheckedImport), WriteProblems)
+    responses((status = 200, description = "The comparison of each skill", body = CheckedImport), WriteProblems)
 )]
 #[post("/import/check")]
 pub(crate) async fn check_import(ctx: UserCaller, body: JsonBody<CheckImport>) -> Result<HttpResponse, ApiError> {
@@ -124,7 +126,7 @@ pub(crate) async fn check_import(ctx: UserCaller, body: JsonBody<CheckImport>) -
 
 /// List digests
 ///
-/// Names, versions and digests of the user's skills: what there is to compare a folder with. By name, in pages.
+/// Names, versions and digests of the user's skills, for a comparison with a folder. By name, in pages.
 #[utoipa::path(
     operation_id = "list_digests",
     tag = "exchange",
@@ -157,7 +159,7 @@ async fn read_parts(mut form: Multipart, lease: &mut Lease) -> Result<Parts> {
             continue;
         }
         if parts.uploads.len() == UPLOADS {
-            return Err(Error::invalid("/file", format!("takes at most {UPLOADS} files")));
+            return Err(Error::invalid("/file", format!("at most {UPLOADS} files are accepted")));
         }
         parts.uploads.push(Upload { file_name, bytes });
     }
@@ -191,7 +193,8 @@ fn unreadable(error: MultipartError) -> Error {
     security(("bearer" = ["skills:read"])),
     params(ExportQuery),
     responses(
-        (status = 200, description = "The archive; as bytes of no kind for who accepts `application/octet-stream`", content(
+        (status = 200, description = "The archive; with the generic media type if the client accepts only \
+            `application/octet-stream`", content(
             (inline(Binary) = "application/octet-stream"),
             (inline(Binary) = "application/zip"),
             (inline(Binary) = "application/gzip")
@@ -214,7 +217,7 @@ pub(crate) async fn export_skills(
     Ok(match exported.content {
         Content::Whole(bytes) => response.body(bytes),
         Content::Stream(chunks) => response.streaming(unfold(chunks, async |mut chunks| {
-            // It ends the connection: who reads sees that the archive is not whole.
+            // The error closes the connection, so that the client notices that the archive is incomplete.
             let chunk = chunks.recv().await?.map(Bytes::from).map_err(std::io::Error::other);
             Some((chunk, chunks))
         })),

@@ -1,10 +1,10 @@
-//! Versions, diff, rollback.
+//! Endpoints of versions, differences between versions, and rollback.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_domain::Version;
-use knowhow_ops::page::{Page, PageQuery};
+use knowhow_ops::context::page::{Page, PageQuery};
 use knowhow_ops::review::{self, SkillFindings};
 use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions, Rollback, SavedSkill, VersionDetail};
 
@@ -14,7 +14,7 @@ use crate::http::{
 
 /// List versions
 ///
-/// Who changed the skill, how and when, newest first.
+/// The author, kind and time of each change, newest first.
 #[utoipa::path(
     operation_id = "list_versions",
     tag = "history",
@@ -35,15 +35,15 @@ pub(crate) async fn list_versions(
     Ok(json(StatusCode::OK, &skills::list_versions(&ctx, &query).await?))
 }
 
-/// Read what the scanner has found in a skill
+/// List the scanner's findings in a skill
 ///
-/// For reviewers. Skills are read as they change, and all of them again when the scanner's rules have changed.
+/// For reviewers. Skills are scanned when they change, and all of them again when the scanner's rules change.
 #[utoipa::path(
     operation_id = "get_findings",
     tag = "review",
     security(("bearer" = ["review"])),
     params(("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")),
-    responses((status = 200, description = "What was found; nothing, mostly", body = SkillFindings), ReadProblems)
+    responses((status = 200, description = "The findings; usually empty", body = SkillFindings), ReadProblems)
 )]
 #[get("/{skill}/findings")]
 pub(crate) async fn get_findings(ctx: UserCaller, skill: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -52,7 +52,7 @@ pub(crate) async fn get_findings(ctx: UserCaller, skill: Path<String>) -> Result
 
 /// Read one version
 ///
-/// One version with its SKILL.md and resources.
+/// Returns one version with its SKILL.md and resources.
 #[utoipa::path(
     operation_id = "get_version",
     tag = "history",
@@ -71,9 +71,9 @@ pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> R
 
 /// Compare two versions
 ///
-/// A unified diff of SKILL.md and of every text resource that differs; empty where nothing does. Where the whole would be too
-/// large, about 4 MiB of text or 1 MiB of answer, some files are left out: a line of the answer names each, the header
-/// `Knowhow-Left-Out` counts them, and `path` asks for one.
+/// Returns a unified diff of SKILL.md and every changed text resource; empty if the versions are equal. If the diff would
+/// be too large (about 4 MiB of input or 1 MiB of output), some files are omitted: a line names each, the header
+/// `Knowhow-Left-Out` counts them, and `path` selects one.
 #[utoipa::path(
     operation_id = "diff_versions",
     tag = "history",
@@ -88,7 +88,7 @@ pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> R
             description = "Unified diff",
             body = String,
             content_type = "text/x-diff",
-            headers(("Knowhow-Left-Out" = u32, description = "How many files that differ are left out"))
+            headers(("Knowhow-Left-Out" = u32, description = "Number of changed files that were omitted"))
         ),
         ReadProblems
     )
@@ -109,7 +109,7 @@ pub(crate) async fn diff_versions(
 
 /// Roll back to a version
 ///
-/// Makes the state of an earlier version a new version.
+/// Creates a new version with the content of an earlier one.
 #[utoipa::path(
     operation_id = "rollback_skill",
     tag = "history",

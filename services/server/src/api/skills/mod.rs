@@ -1,4 +1,4 @@
-//! `/v1/skills`.
+//! Endpoints of skills, `/v1/skills`.
 
 mod change;
 mod discover;

@@ -1,36 +1,36 @@
-//! Index, load, raw file.
+//! Endpoints that list and load skills and read the raw SKILL.md.
 
 use actix_web::http::header;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get};
 use knowhow_domain::IndexItem;
-use knowhow_ops::page::Page;
+use knowhow_ops::context::page::Page;
 use knowhow_ops::skills::{self, ListSkills, LoadSkill, LoadedSkill};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::{ApiError, CallerProblems, Query, ReadProblems, UserCaller, file, not_modified};
 
-/// How to load.
+/// Options of loading.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LoadQuery {
-    /// Read without counting as use.
+    /// Whether to read the skill without counting a use.
     peek: Option<bool>,
 }
 
 /// List skills: one page of the index
 ///
-/// One page of the caller's skills, by name or, with `ranked`, by importance.
+/// Returns a page of the caller's skills, by name or, with `ranked`, by importance.
 #[utoipa::path(
     operation_id = "list_skills",
     tag = "skills",
     security(("bearer" = ["skills:read"])),
     params(ListSkills),
     responses(
-        (status = 200, description = "A page; `ETag` stands for its bytes", body = Page<IndexItem>),
-        (status = 304, description = "`If-None-Match` names this very page"),
+        (status = 200, description = "A page; `ETag` identifies its bytes", body = Page<IndexItem>),
+        (status = 304, description = "`If-None-Match` names this page"),
         CallerProblems
     )
 )]
@@ -49,7 +49,7 @@ pub(crate) async fn list_skills(
 
 /// Load a skill, counted as use
 ///
-/// The whole skill, for work: counts as a use unless `peek`. A merged name answers with its successor.
+/// Returns the whole skill and counts a use unless `peek` is set. The name of a merged skill returns its successor.
 #[utoipa::path(
     operation_id = "load_skill",
     tag = "skills",
@@ -85,7 +85,7 @@ pub(crate) async fn load_skill(
     ),
     responses(
         (status = 200, description = "The file; `ETag` is its SHA-256", body = String, content_type = "text/markdown"),
-        (status = 304, description = "`If-None-Match` names this very file"),
+        (status = 304, description = "`If-None-Match` names this file"),
         ReadProblems
     )
 )]

@@ -1,4 +1,4 @@
-//! What a skill has to do with other skills, and what is known of it.
+//! Endpoints of a skill's relations, importance and related data.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -8,16 +8,16 @@ use knowhow_ops::graph::{self, Knowledge, PutImportance, RelationPath, Relations
 
 use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
 
-/// Show what is known of a skill
+/// Read the knowledge about a skill
 ///
-/// Memories that name it, skills that it has to do with, its use and importance on each of the last 90 days, and how its
-/// uses turned out.
+/// Returns the memories that mention it, related skills, its use and importance on each of the last 90 days, and its
+/// outcomes.
 #[utoipa::path(
     operation_id = "get_knowledge",
     tag = "graph",
     security(("bearer" = ["skills:read"])),
     params(("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")),
-    responses((status = 200, description = "What is known", body = Knowledge), ReadProblems)
+    responses((status = 200, description = "The knowledge about the skill", body = Knowledge), ReadProblems)
 )]
 #[get("/{skill}/knowledge")]
 pub(crate) async fn get_knowledge(ctx: UserCaller, skill: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -26,8 +26,8 @@ pub(crate) async fn get_knowledge(ctx: UserCaller, skill: Path<String>) -> Resul
 
 /// Set a skill's importance
 ///
-/// What its importance begins from, and how it fades while the skill is idle; what is absent follows the tenant's settings. It
-/// makes no version.
+/// Sets its base importance and how fast it decays while the skill is unused. Absent members follow the tenant's settings.
+/// Creates no version.
 #[utoipa::path(
     operation_id = "put_importance",
     tag = "graph",
@@ -51,8 +51,8 @@ pub(crate) async fn put_importance(
 
 /// List a skill's relations
 ///
-/// Those that somebody declared, those that the texts of skills say, and those computed from memories that name both; the
-/// strongest first, at most 200.
+/// Declared relations, relations extracted from the texts of skills, and relations computed from memories that mention
+/// both. Strongest first, at most 200.
 #[utoipa::path(
     operation_id = "list_relations",
     tag = "graph",
@@ -67,20 +67,20 @@ pub(crate) async fn list_relations(ctx: UserCaller, skill: Path<String>) -> Resu
 
 /// Declare a relation
 ///
-/// Says what one skill is to another. `complements` says the same of both. `often_used_with` is only ever computed.
+/// Declares a relation from one skill to another. `complements` is symmetric. `often_used_with` is only computed.
 #[utoipa::path(
     operation_id = "declare_relation",
     tag = "graph",
     security(("bearer" = ["skills:write"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
-        ("type" = RelationType, Path, description = "What it is to the other one"),
+        ("type" = RelationType, Path, description = "The type of the relation"),
         ("other" = String, Path, description = "The other skill, by name or id"),
         WriteHeaders
     ),
     responses(
         (status = 201, description = "Declared"),
-        (status = 204, description = "It was declared already"),
+        (status = 204, description = "The relation already existed"),
         WriteProblems
     )
 )]
@@ -96,14 +96,14 @@ pub(crate) async fn declare_relation(
 
 /// Remove a relation
 ///
-/// Takes back what was declared, or computed. What a skill's own text says goes with that text.
+/// Deletes a declared or computed relation. Extracted relations disappear when the text no longer states them.
 #[utoipa::path(
     operation_id = "remove_relation",
     tag = "graph",
     security(("bearer" = ["skills:write"])),
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
-        ("type" = RelationType, Path, description = "What it is to the other one"),
+        ("type" = RelationType, Path, description = "The type of the relation"),
         ("other" = String, Path, description = "The other skill, by name or id"),
         WriteHeaders
     ),

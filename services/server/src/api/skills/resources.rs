@@ -1,17 +1,20 @@
-//! The other files of a skill.
+//! Endpoints of a skill's resources, which are its files other than SKILL.md.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, get, put};
 use knowhow_ops::skills::{self, DeleteResource, GetResource, PutResource, SavedSkill};
 
+use serde::Deserialize;
+use utoipa::IntoParams;
+
 use crate::http::{
-    ApiError, Binary, ChangeProblems, RawBody, ReadProblems, UserCaller, WriteHeaders, file, if_match, versioned,
+    ApiError, Binary, ChangeProblems, Query, RawBody, ReadProblems, UserCaller, WriteHeaders, file, if_match, versioned,
 };
 
 /// Read a resource
 ///
-/// One file as it is stored. Does not count as use.
+/// Returns one file as stored. Does not count as use.
 #[utoipa::path(
     operation_id = "get_resource",
     tag = "resources",
@@ -25,7 +28,7 @@ use crate::http::{
             (inline(Binary) = "application/octet-stream"),
             (inline(Binary) = "*/*")
         )),
-        (status = 304, description = "`If-None-Match` names this very file"),
+        (status = 304, description = "`If-None-Match` names this file"),
         ReadProblems
     )
 )]
@@ -39,9 +42,18 @@ pub(crate) async fn get_resource(
     Ok(file(&request, skills::get_resource(&ctx, &GetResource { skill, path }).await?))
 }
 
+/// Options of a written file.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PutOptions {
+    /// Whether the file is executable. Without it, an existing file keeps its bit, and a new one is not executable.
+    executable: Option<bool>,
+}
+
 /// Write a resource
 ///
-/// Writes one file, below `references/`, `scripts/`, `assets/`, `templates/` or `resources/`: a new version.
+/// Writes one file in the skill's folder and creates a new version. The rules for paths are those of an import.
 #[utoipa::path(
     operation_id = "put_resource",
     tag = "resources",
@@ -50,28 +62,29 @@ pub(crate) async fn get_resource(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id"),
         ("path" = String, Path, description = "Path below the skill's folder"),
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
-        WriteHeaders
+        WriteHeaders,
+        PutOptions
     ),
-    request_body(content = inline(Binary), content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
+    request_body(content = inline(Binary), content_type = "application/octet-stream", description = "The bytes; by default at most 8 MiB (`bytes_per_file` of the tenant)"),
     responses((status = 200, description = "Written, or unchanged", body = SavedSkill), ChangeProblems)
 )]
 #[put("/{skill}/resources/{path:.*}")]
 pub(crate) async fn put_resource(
     ctx: UserCaller,
-    path: Path<(String, String)>,
+    (path, options): (Path<(String, String)>, Query<PutOptions>),
     body: RawBody,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
     let (skill, path) = path.into_inner();
-    let input = PutResource { skill, path, content: &body.0, expected_version: base };
+    let input = PutResource { skill, path, content: &body.0, executable: options.executable, expected_version: base };
     let saved = skills::put_resource(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }
 
 /// Delete a resource
 ///
-/// Removes one file: a new version.
+/// Deletes one file and creates a new version.
 #[utoipa::path(
     operation_id = "delete_resource",
     tag = "resources",

@@ -1,12 +1,12 @@
 use super::*;
 
-fn given(variables: &[(&str, &str)]) -> Result<Read> {
+fn given(variables: &[(&str, &str)]) -> Result<EnvironmentSettings> {
     read(variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
 }
 
-/// As a pod has them beside Services named `knowhow`, `knowhow-worker` and `knowhow-api`.
+/// The variables that Kubernetes sets in a pod if Services named `knowhow`, `knowhow-worker` and `knowhow-api` exist.
 #[test]
-fn what_kubernetes_says_of_services_is_no_setting() {
+fn variables_of_kubernetes_services_are_ignored() {
     let links = [
         ("KNOWHOW_API_PORT", "tcp://10.0.0.9:80"),
         ("KNOWHOW_API_SERVICE_PORT_HTTP", "80"),
@@ -23,14 +23,14 @@ fn what_kubernetes_says_of_services_is_no_setting() {
     let (table, ignored) = given(&links).unwrap();
     assert!(table.is_empty(), "{table}");
     assert_eq!(ignored, links.map(|(name, _)| name));
-    // What only looks like it is told, as any other mistake.
+    // Variables that only resemble service links are rejected like any unknown setting.
     for (name, value) in [("KNOWHOW_PORTS", "tcp://x"), ("KNOWHOW_PORT", "http://x"), ("KNOWHOW_PORT_X_TCP", "1")] {
         assert!(given(&[(name, value)]).is_err(), "{name}");
     }
 }
 
 #[test]
-fn a_setting_may_stand_in_a_file() {
+fn settings_are_read_from_files() {
     let folder = std::env::temp_dir().join(format!("knowhow-settings-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("value");

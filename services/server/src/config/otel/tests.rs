@@ -5,7 +5,7 @@ fn read(set: &[(&str, &str)]) -> Result<Otel> {
 }
 
 #[test]
-fn without_an_endpoint_nothing_is_sent() {
+fn nothing_is_exported_without_an_endpoint() {
     for set in [
         &[][..],
         &[("OTEL_TRACES_SAMPLER", "always_on")],
@@ -18,7 +18,7 @@ fn without_an_endpoint_nothing_is_sent() {
 }
 
 #[test]
-fn one_endpoint_is_for_all_signals_and_each_may_have_its_own() {
+fn the_common_endpoint_applies_unless_a_signal_has_its_own() {
     let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/");
     let otel = read(&[all, ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "https://logs/in"), ("OTEL_METRICS_EXPORTER", "none")]);
     let otel = otel.unwrap();
@@ -29,7 +29,7 @@ fn one_endpoint_is_for_all_signals_and_each_may_have_its_own() {
 }
 
 #[test]
-fn samplers_are_the_standard_ones() {
+fn standard_samplers_are_parsed() {
     let sampler = |name, ratio| read(&[("OTEL_TRACES_SAMPLER", name), ("OTEL_TRACES_SAMPLER_ARG", ratio)]);
     let parted = sampler("parentbased_traceidratio", "0.05").unwrap().sampler;
     assert_eq!(parted, Sampler { ratio: 0.05, parent_based: true });
@@ -38,7 +38,7 @@ fn samplers_are_the_standard_ones() {
 }
 
 #[test]
-fn what_cannot_work_is_named() {
+fn errors_name_the_invalid_variable() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a");
     for (set, named) in [
         (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")][..], "OTEL_EXPORTER_OTLP_ENDPOINT"),

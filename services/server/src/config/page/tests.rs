@@ -1,6 +1,6 @@
 use super::*;
 
 #[test]
-fn the_page_of_settings_is_current() {
-    assert_eq!(include_str!("../../../../../docs/settings.md"), page().unwrap(), "run: make settings");
+fn the_settings_page_is_up_to_date() {
+    assert_eq!(include_str!("../../../../../docs/reference/settings.md"), page().unwrap(), "run: make settings");
 }

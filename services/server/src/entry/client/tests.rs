@@ -11,7 +11,7 @@ fn client(trusted: &str, peer: &str, said: &[&str]) -> String {
 }
 
 #[test]
-fn the_last_address_that_is_no_proxy_of_ours_is_the_client() {
+fn the_client_is_the_last_address_that_is_not_a_trusted_proxy() {
     let ours = "10.0.0.0/8, fd00::/8,192.0.2.1";
     for (peer, said, expected) in [
         ("10.0.0.1", &["203.0.113.7"][..], "203.0.113.7"),
@@ -31,11 +31,11 @@ fn the_last_address_that_is_no_proxy_of_ours_is_the_client() {
 }
 
 #[test]
-fn what_is_no_network_is_refused_and_named() {
+fn invalid_proxy_networks_are_rejected_by_name() {
     for bad in ["10.0.0.0/33", "proxy.example", "10.0.0.1-10.0.0.9", "10.0.0.0/8;10.0.0.1"] {
         assert!(Proxies::parse(bad).unwrap_err().to_string().contains("KNOWHOW_TRUSTED_PROXIES"), "{bad}");
     }
     for all in ["0.0.0.0/0", "10.0.0.1, ::/0"] {
-        assert!(Proxies::parse(all).unwrap_err().to_string().contains("all addresses"));
+        assert!(Proxies::parse(all).unwrap_err().to_string().contains("matches every address"));
     }
 }

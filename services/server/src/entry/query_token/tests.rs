@@ -4,7 +4,7 @@ const KEY: &str = "kh_a1b2c3d4e5f6_3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl";
 
 #[test]
-fn credentials_are_recognised_by_name_and_by_form() {
+fn credentials_are_recognised_by_name_and_format() {
     for query in [
         "access_token=x",
         "ACCESS-TOKEN=x",
@@ -28,7 +28,7 @@ fn credentials_are_recognised_by_name_and_by_form() {
 }
 
 #[test]
-fn ordinary_parameters_pass() {
+fn ordinary_parameters_are_accepted() {
     let cursor = "cursor=eyJpZCI6IjAxOTJmMGMxIn0";
     for query in
         ["", "limit=5", "q=key%20of%20the%20attic", "tag=token", "prefix=key", "q=ey.es.open", "q=a.b.c", cursor]
@@ -38,6 +38,6 @@ fn ordinary_parameters_pass() {
     for query in ["", "limit=5", "q=key%20of%20the%20attic", "tag=token", cursor] {
         assert!(!has_token(query), "{query}");
     }
-    // A user may be called like that.
+    // The external id of a user may start like an API key.
     assert!(refuse_tokens("user=kh_customer_17").is_ok());
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::listen::document;
 
 #[test]
-fn the_table_says_what_is_refused_first() {
+fn requests_get_the_urgency_of_their_path() {
     let of = |method: Method, path: &str| {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         of(&method, path, query)
@@ -28,7 +28,7 @@ fn the_table_says_what_is_refused_first() {
 }
 
 #[test]
-fn every_line_of_the_table_stands_for_an_endpoint() {
+fn every_path_of_the_table_is_an_endpoint() {
     let paths: Vec<(String, PathItem)> = document().paths.paths.into_iter().collect();
     for (beginning, _) in BY_PATH {
         assert!(paths.iter().any(|(path, _)| path.starts_with(beginning)), "{beginning}");

@@ -1,29 +1,29 @@
-//! What a schema asks for, in words with which a model can put its call right.
+//! Describes the values that a schema accepts, so that a model can correct its call.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// Characters of a value or a name that a refusal shows.
+/// Maximum characters of a value or name that an error quotes.
 const SHOWN: usize = 60;
-/// From here on a name that is not known is likely a known one misspelt (Jaro-Winkler, 0 to 1).
+/// Minimum similarity of an unknown name to a known one that is suggested (Jaro-Winkler, from 0 to 1).
 const ALIKE: f64 = 0.8;
 
-/// The members that an object must have.
+/// Returns the names of the required members of an object.
 pub(super) fn required(schema: &JsonObject) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The members of a list's items, where those are objects.
+/// Returns the members of a list's items, if the items are objects.
 pub(super) fn properties_of_items(list: &Value) -> Option<&JsonObject> {
     list.get("items")?.get("properties")?.as_object()
 }
 
-/// What fits a member of an object, in words.
+/// Describes the values that a member accepts; empty if the member has no schema.
 pub(super) fn form(schema: Option<&Value>) -> String {
     schema.and_then(Value::as_object).map_or_else(String::new, form_of)
 }
 
-/// What fits, in words, with an example where the form is not plain.
+/// Describes the values that a schema accepts, with an example for lists of objects.
 pub(super) fn form_of(schema: &JsonObject) -> String {
     let named = |key| schema.get(key).and_then(Value::as_i64);
     match schema.get("type").and_then(Value::as_str) {
@@ -36,7 +36,7 @@ pub(super) fn form_of(schema: &JsonObject) -> String {
         },
         Some("integer") => match (named("minimum"), named("maximum")) {
             (Some(least), Some(most)) => format!("a whole number from {least} to {most}"),
-            (Some(least), None) => format!("a whole number from {least} on"),
+            (Some(least), None) => format!("a whole number of at least {least}"),
             _ => "a whole number".into(),
         },
         Some("number") => "a number".into(),
@@ -50,14 +50,14 @@ pub(super) fn form_of(schema: &JsonObject) -> String {
     }
 }
 
-/// An object with what it must have.
+/// Renders an example of an object with its required members.
 fn example(items: &Value) -> String {
     let members: Vec<String> =
         items.as_object().into_iter().flat_map(required).map(|name| format!("\"{name}\": \"...\"")).collect();
     format!("{{{}}}", members.join(", "))
 }
 
-/// What a member that is not known may have been meant as.
+/// Describes an unknown member, and suggests a known name if one is similar.
 pub(super) fn unknown(name: &str, known: &JsonObject) -> String {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let of_items = known.values().filter_map(properties_of_items).flat_map(JsonObject::keys).map(String::as_str);
@@ -67,7 +67,7 @@ pub(super) fn unknown(name: &str, known: &JsonObject) -> String {
         Some((likeness, known)) if likeness >= ALIKE => format!(" Did you mean {known}?"),
         _ => String::new(),
     };
-    format!("is not known here; there are {}.{meant}", names.join(", "))
+    format!("is unknown; allowed are {}.{meant}", names.join(", "))
 }
 
 fn likeness(name: &str, known: &str) -> f64 {
@@ -77,7 +77,7 @@ fn likeness(name: &str, known: &str) -> f64 {
     strsim::jaro_winkler(&name, known).max(if holds { 0.9 } else { 0.0 })
 }
 
-/// A value or a name as a refusal shows it.
+/// Shortens a value or name for an error message.
 pub(super) fn cut(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(SHOWN) {

@@ -1,7 +1,9 @@
-//! Arguments as models make them, brought into the form that a tool's schema asks for, or refused with that form.
+//! Converts arguments that models send to the types in a tool's schema. If they cannot be converted, they are
+//! rejected with a description of the accepted values.
 //!
-//! Only what can mean one thing is taken: a number in quotes where a number is wanted, a list as JSON in a text, one text
-//! where a list of texts is wanted. A text is never made of anything else, so what is saved is what was sent.
+//! Only unambiguous values are converted: a number in quotes, a list as JSON in a string, a single string for a list
+//! of strings. A value of another type is never converted to a string, so saved texts are exactly those that were
+//! sent.
 
 mod forms;
 #[cfg(test)]
@@ -13,21 +15,21 @@ use serde_json::{Number, Value};
 
 use self::forms::{cut, form, form_of, properties_of_items, required, unknown};
 
-/// The arguments in the form of the schema.
+/// Converts arguments to the types in the schema.
 ///
 /// # Errors
-/// `Invalid` with each member that does not fit, and what would.
+/// `Invalid`, with each member that cannot be converted and the values that it accepts.
 pub fn fit(schema: &JsonObject, arguments: JsonObject) -> Result<Value> {
     let mut findings = Vec::new();
-    let fitted = Fitting { findings: &mut findings }.object(schema, arguments, "");
+    let fitted = ArgumentFitter { findings: &mut findings }.object(schema, arguments, "");
     if findings.is_empty() { Ok(Value::Object(fitted)) } else { Err(Error::Invalid(findings)) }
 }
 
-struct Fitting<'a> {
+struct ArgumentFitter<'a> {
     findings: &'a mut Vec<FieldError>,
 }
 
-impl Fitting<'_> {
+impl ArgumentFitter<'_> {
     fn refuse(&mut self, at: &str, detail: String) {
         self.findings.push(FieldError::new(at, detail));
     }
@@ -35,7 +37,7 @@ impl Fitting<'_> {
     fn object(&mut self, schema: &JsonObject, members: JsonObject, at: &str) -> JsonObject {
         let Some(known) = schema.get("properties").and_then(Value::as_object) else { return members };
         let mut members = self.gather(known, members, at);
-        // Models fill in every member that they see: null is as if left out.
+        // Models often send all members that they know, so null counts as absent.
         members.retain(|name, value| !(value.is_null() && known.contains_key(name)));
         for name in required(schema).filter(|name| !members.contains_key(*name)) {
             self.refuse(&member(at, name), format!("is required: {}", form(known.get(name))));
@@ -47,13 +49,17 @@ impl Fitting<'_> {
                     let value = self.value(part, value, &member(at, &name));
                     fitted.insert(name, value);
                 }
+                None if schema.get("additionalProperties") == Some(&Value::Bool(true)) => {
+                    fitted.insert(name, value);
+                }
                 None => self.refuse(&member(at, &cut(&name)), unknown(&name, known)),
             }
         }
         fitted
     }
 
-    /// Members of the items of a list, given beside it: that is a list of one. Agents know such edits from other tools.
+    /// Makes a list with one item if the members of an item are given next to the list. Agents know this form of
+    /// edits from other tools.
     fn gather(&mut self, known: &JsonObject, mut members: JsonObject, at: &str) -> JsonObject {
         for (list, items) in known.iter().filter_map(|(name, part)| Some((name, properties_of_items(part)?))) {
             let strays: Vec<String> = members
@@ -113,7 +119,7 @@ impl Fitting<'_> {
     }
 }
 
-/// A text that holds JSON of a list or an object, as what it holds; anything else as it is.
+/// Parses a string that contains a JSON list or object. Returns other values unchanged.
 fn parsed(value: Value) -> Value {
     match &value {
         Value::String(text) if text.trim_start().starts_with(['[', '{']) => serde_json::from_str(text).unwrap_or(value),
@@ -121,7 +127,7 @@ fn parsed(value: Value) -> Value {
     }
 }
 
-/// Whether a text is one item for certain, and not several in some notation.
+/// Returns whether a text is certainly a single item and not a list in some notation.
 fn is_one(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains([',', ';', '\n']) && !text.trim_start().starts_with(['[', '{'])
 }
@@ -132,7 +138,7 @@ fn text(schema: &JsonObject, value: Value) -> Result<Value, Value> {
     if fits { Ok(value) } else { Err(value) }
 }
 
-/// The number that a text is, as JSON spells numbers.
+/// Parses a number in JSON notation.
 fn read_number(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
 }
@@ -147,7 +153,7 @@ fn integer(schema: &JsonObject, value: Value) -> Result<Value, Value> {
         Some(whole) => Some(whole),
         None => number.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < f64::from(i32::MAX)).map(|f| f as i64),
     };
-    // Nearer bounds are the operation's, which says the same over REST.
+    // The operation checks the exact bounds, with the same error as in REST.
     let is_negative_at_most = schema.get("minimum").and_then(Value::as_i64).is_none_or(|minimum| minimum < 0);
     let fits = |number: &i64| i32::try_from(*number).is_ok() && (*number >= 0 || is_negative_at_most);
     read.and_then(whole).filter(fits).map(Value::from).ok_or(value)
@@ -170,7 +176,7 @@ fn boolean(value: Value) -> Result<Value, Value> {
     }
 }
 
-/// A JSON Pointer below another (RFC 6901, 3).
+/// Appends the name of a member to a JSON Pointer (RFC 6901, 3).
 fn member(at: &str, name: &str) -> String {
     format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }

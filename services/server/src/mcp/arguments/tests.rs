@@ -1,4 +1,4 @@
-//! Calls as models make them, without the service around.
+//! Tests arguments as models send them, without a running service.
 
 use serde_json::json;
 
@@ -47,7 +47,7 @@ fn fitted(arguments: &Value) -> Result<Value, String> {
 }
 
 #[test]
-fn what_can_mean_one_thing_is_taken() {
+fn unambiguous_values_are_converted() {
     let edit = json!([{"old_string": "a", "new_string": "b"}]);
     for (sent, meant) in [
         (json!({"limit": "10"}), json!({"limit": 10})),
@@ -75,7 +75,7 @@ fn what_can_mean_one_thing_is_taken() {
 }
 
 #[test]
-fn what_is_text_stays_as_it_was_sent() {
+fn texts_are_never_converted() {
     for text in ["10", "true", "[1]", "{\"a\": 1}", " null ", ""] {
         let arguments = json!({"name": text}).as_object().unwrap().clone();
         assert_eq!(fit(&schema(), arguments).unwrap(), json!({"name": text}));
@@ -83,7 +83,7 @@ fn what_is_text_stays_as_it_was_sent() {
 }
 
 #[test]
-fn what_is_ambiguous_or_wrong_is_refused_with_the_right_form() {
+fn ambiguous_values_are_rejected_with_the_accepted_form() {
     let list = "must be a list such as [{\"old_string\": \"...\", \"new_string\": \"...\"}]";
     for (sent, said) in [
         (json!({"name": 7}), "/name must be a text, is 7"),
@@ -121,7 +121,7 @@ fn what_is_ambiguous_or_wrong_is_refused_with_the_right_form() {
 }
 
 #[test]
-fn names_that_are_not_known_are_answered_with_the_nearest() {
+fn unknown_names_are_rejected_with_a_suggestion() {
     for (name, meant) in [
         ("lmit", "limit"),
         ("Limit", "limit"),
@@ -131,11 +131,11 @@ fn names_that_are_not_known_are_answered_with_the_nearest() {
         ("skill_name", "name"),
     ] {
         let refused = fitted(&json!({name: 1})).unwrap_err();
-        assert!(refused.contains("is not known here; there are core, edits"), "{refused}");
+        assert!(refused.contains("is unknown; allowed are core, edits"), "{refused}");
         assert!(refused.ends_with(&format!("Did you mean {meant}?")), "{refused}");
     }
     assert!(!fitted(&json!({"colour": 1})).unwrap_err().contains("Did you mean"));
     let refused = fitted(&json!({"edits": [{"old_string": "a", "newString": "b"}]})).unwrap_err();
-    assert!(refused.contains("/edits/0/newString is not known here") && refused.contains("Did you mean new_string?"));
-    assert!(fitted(&json!({"x/y~\n": 1})).unwrap_err().starts_with("/x~1y~0  is not known"));
+    assert!(refused.contains("/edits/0/newString is unknown") && refused.contains("Did you mean new_string?"));
+    assert!(fitted(&json!({"x/y~\n": 1})).unwrap_err().starts_with("/x~1y~0  is unknown"));
 }

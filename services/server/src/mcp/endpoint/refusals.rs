@@ -1,4 +1,4 @@
-//! The answers by which a message is refused: errors of JSON-RPC, with the status that HTTP has for them.
+//! Builds error responses: JSON-RPC errors with the corresponding HTTP status.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
@@ -13,27 +13,27 @@ use crate::entry::current_request_id;
 use crate::http::ApiError;
 use crate::mcp::site::{SCOPES, Site};
 
-/// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
+/// JSON-RPC code of errors that the protocol does not define. It is in the range that JSON-RPC reserves for servers.
 pub(super) const REFUSED: i32 = -32000;
 
-/// An error response (JSON-RPC 2.0, 5).
+/// A JSON-RPC error response (JSON-RPC 2.0, 5).
 #[derive(Serialize)]
-struct Refusal<'a> {
+struct JsonRpcError<'a> {
     jsonrpc: &'static str,
     id: Option<&'a RawValue>,
     error: ErrorData,
 }
 
 pub(super) fn refusal(mut response: HttpResponseBuilder, id: Option<&RawValue>, error: ErrorData) -> HttpResponse {
-    response.json(Refusal { jsonrpc: "2.0", id, error })
+    response.json(JsonRpcError { jsonrpc: "2.0", id, error })
 }
 
 pub(super) fn refuse(status: StatusCode, code: i32, message: &str, id: Option<&RawValue>) -> HttpResponse {
     refusal(HttpResponse::build(status), id, ErrorData::new(ErrorCode(code), message.to_owned(), None))
 }
 
-/// A refusal with the status and headers that REST gives it, the problem in the error's data, and the way to better
-/// credentials.
+/// Rejects a message with the status and headers that REST would use. The error's data is the problem. If other
+/// credentials are needed, the response has a `WWW-Authenticate` challenge.
 pub(super) fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&RawValue>) -> HttpResponse {
     let challenge = match error.cause() {
         Error::Unauthenticated(_) => {

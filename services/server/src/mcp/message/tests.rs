@@ -13,7 +13,7 @@ fn call(name: &str) -> String {
 }
 
 #[test]
-fn a_message_is_one_object_of_json_rpc() {
+fn a_message_must_be_one_json_rpc_object() {
     for text in ["", " ", "{", "{}x", "\u{feff}{}", "nul", "{\"jsonrpc\":\"\\ud800\"}"] {
         assert_eq!(read(text).err(), Some(PARSE_ERROR), "{text}");
     }
@@ -30,7 +30,7 @@ fn a_message_is_one_object_of_json_rpc() {
 }
 
 #[test]
-fn members_that_decide_come_once() {
+fn repeated_members_are_rejected() {
     for members in [
         "\"method\":\"ping\",\"method\":\"tools/call\"",
         "\"method\":\"ping\",\"m\\u0065thod\":\"tools/call\"",
@@ -46,7 +46,7 @@ fn members_that_decide_come_once() {
 }
 
 #[test]
-fn what_is_called_decides_the_scope() {
+fn the_called_tool_or_method_determines_the_scope() {
     let scope = |text: &str| read(text).ok().and_then(|message| message.scope());
     for (name, expected) in [
         ("\"skill_view\"", Some(Scope::SkillsRead)),
@@ -74,7 +74,7 @@ fn what_is_called_decides_the_scope() {
 }
 
 #[test]
-fn nothing_but_our_own_words_is_logged() {
+fn labels_never_contain_text_of_the_client() {
     let label = |text: &str| read(text).ok().map(|message| message.label());
     assert_eq!(label(&call("\"skill_view\"")), Some("skill_view"));
     assert_eq!(label(&call("\"secret\"")), Some("tools/call"));
@@ -84,7 +84,7 @@ fn nothing_but_our_own_words_is_logged() {
 }
 
 #[test]
-fn a_session_is_read_or_refused_but_never_overlooked() {
+fn a_session_that_is_not_a_string_is_invalid() {
     for (meta, session) in [
         ("{\"dev.knowhow/session\":\"chat-1\",\"traceparent\":7}", Some("chat-1")),
         ("{\"dev.knowhow/session\":7}", Some("")),
@@ -101,7 +101,7 @@ fn a_session_is_read_or_refused_but_never_overlooked() {
 }
 
 #[test]
-fn what_was_read_is_one_source_or_a_list() {
+fn tainted_by_accepts_one_source_or_a_list() {
     for (meta, sources) in [
         ("{\"dev.knowhow/tainted_by\":\"a page\"}", Some(vec!["a page"])),
         ("{\"dev.knowhow/tainted_by\":[\"a\",\"b\"]}", Some(vec!["a", "b"])),
@@ -119,7 +119,7 @@ fn what_was_read_is_one_source_or_a_list() {
 }
 
 #[test]
-fn the_trace_and_the_cursor_are_read_where_they_fit() {
+fn trace_and_cursor_are_read_only_if_they_are_strings() {
     let of = |params: &str| message(&format!("\"method\":\"tools/list\",\"params\":{params}"));
     for (params, trace) in [
         ("{\"_meta\":{\"traceparent\":\"00-x\",\"more\":[1]}}", Some("00-x")),

@@ -3,7 +3,7 @@ use knowhow_domain::Error;
 use super::{RenderedEntries, with_entries};
 
 #[test]
-fn entries_take_the_place_of_the_empty_list() {
+fn entries_replace_the_empty_list() {
     let entries = RenderedEntries { json: r#"[{"uri":"skill://a/SKILL.md"}]"#.into(), next_cursor: None };
     let answer = br#"{"id":"\"skills\":[]","result":{"ttlMs":2000,"skills":[]}}"#;
     let filled = with_entries(answer, &entries).unwrap();
@@ -11,9 +11,9 @@ fn entries_take_the_place_of_the_empty_list() {
     assert_eq!(String::from_utf8(filled).unwrap(), expected);
 }
 
-/// Nobody is told that there are no skills because the library writes its answers in another way.
+/// If the library serializes the list differently, the response must not contain an empty list of skills.
 #[test]
-fn an_answer_without_the_list_is_a_fault() {
+fn a_response_without_the_empty_list_is_an_internal_error() {
     let entries = RenderedEntries { json: "[]".into(), next_cursor: None };
     for answer in [&br#"{"result":{"skills": []}}"#[..], br#"{"id":"\"skills\":[]"}"#, b""] {
         assert!(matches!(with_entries(answer, &entries), Err(Error::Internal(_))));

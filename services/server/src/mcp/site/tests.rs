@@ -17,7 +17,7 @@ fn admits(site: &Site, headers: &[(HeaderName, &str)]) -> bool {
 }
 
 #[test]
-fn the_resource_is_below_the_public_url() {
+fn the_resource_uri_is_below_the_public_url() {
     assert_eq!(site(|_| ()).resource(), "http://127.0.0.1:8080/mcp");
     let behind = site(|c| c.public_url = "https://api.example.com/knowhow/".into());
     assert_eq!(behind.resource(), "https://api.example.com/knowhow/mcp");
@@ -29,7 +29,7 @@ fn the_resource_is_below_the_public_url() {
 }
 
 #[test]
-fn hosts_are_those_that_are_named() {
+fn only_configured_hosts_are_allowed() {
     let site = site(|c| {
         c.public_url = "https://api.example.com".into();
         c.allowed_hosts = "mcp.internal, other.example:8443".into();
@@ -49,7 +49,7 @@ fn hosts_are_those_that_are_named() {
 }
 
 #[test]
-fn origins_are_the_own_one_and_those_that_are_named() {
+fn only_own_and_configured_origins_are_allowed() {
     let local = site(|_| ());
     let from = |site: &Site, origin: &str| admits(site, &[(HOST, "localhost"), (ORIGIN, origin)]);
     for origin in ["http://127.0.0.1:8080", "http://localhost:8080", "http://[::1]:8080"] {
@@ -71,7 +71,7 @@ fn origins_are_the_own_one_and_those_that_are_named() {
 }
 
 #[test]
-fn wrong_settings_are_named() {
+fn errors_name_the_invalid_setting() {
     let refused = |edit: fn(&mut Config)| {
         let mut config = Config::default();
         edit(&mut config);

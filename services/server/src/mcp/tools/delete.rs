@@ -1,7 +1,7 @@
-//! `skill_delete`.
+//! The tool `skill_delete`.
 
 use knowhow_domain::{Error, Result, Scope, SubmissionId};
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::sessions::NamedSession;
 use knowhow_ops::skills::{self, DeleteSkill, Deleted};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 pub(super) struct Arguments {
     /// The full name.
     name: String,
-    /// The skill that answers to its name from now on.
+    /// The skill that replaces it under its name.
     absorbed_into: Option<String>,
     #[schema(minimum = 1)]
     expected_version: Option<i32>,
@@ -24,10 +24,10 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Answer {
-    /// The full name that was deleted.
+    /// Full name of the deleted skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted: Option<String>,
-    /// The submission, where the delete waits for a person.
+    /// The submission, if the deletion awaits review.
     #[serde(skip_serializing_if = "Option::is_none")]
     submission: Option<SubmissionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,8 +39,8 @@ pub(super) struct Delete;
 impl Tool for Delete {
     const NAME: &'static str = "skill_delete";
     const TITLE: &'static str = "Delete a skill";
-    const TEXT: &'static str = "Deletes a skill that is obsolete; only an admin can bring it back. To merge two, save \
-    the combined text under one name, then delete the other with absorbed_into.";
+    const TEXT: &'static str = "Deletes an obsolete skill; only an admin can restore it. To merge two, save the \
+        combined text under one name, then delete the other with absorbed_into.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Destroys;
     type Arguments = Arguments;
@@ -49,7 +49,7 @@ impl Tool for Delete {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, _: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { name, absorbed_into, expected_version } = arguments;
         let input = DeleteSkill { skill: name, absorbed_into, expected_version };
         let deleted = match skills::delete_skill(caller.ctx()?, &input).await {
@@ -61,7 +61,7 @@ impl Tool for Delete {
         };
         let Deleted { name, absorbed_into } = deleted;
         let text = match &absorbed_into {
-            Some(successor) => format!("Deleted '{name}'; '{successor}' answers to its name from now on."),
+            Some(successor) => format!("Deleted '{name}'; that name now leads to '{successor}'."),
             None => format!("Deleted '{name}'."),
         };
         result(text, &Answer { deleted: Some(name), submission: None, absorbed_into })

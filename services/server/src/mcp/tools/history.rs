@@ -1,11 +1,11 @@
-//! `skill_history`.
+//! The tool `skill_history`.
 
 use std::fmt::Write;
 
-use knowhow_domain::untrusted;
+use knowhow_domain::review::untrusted;
 use knowhow_domain::{Error, Result, Scope, Version};
-use knowhow_ops::page::PageQuery;
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::context::page::PageQuery;
+use knowhow_ops::sessions::NamedSession;
 use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -20,20 +20,20 @@ pub(super) struct Arguments {
     name: String,
     #[schema(minimum = 1)]
     version: Option<i32>,
-    /// By default the one before to.
+    /// Default: the version before to.
     #[schema(minimum = 1)]
     from: Option<i32>,
-    /// By default the current one.
+    /// Default: the current version.
     #[schema(minimum = 1)]
     to: Option<i32>,
-    /// Of a diff, this file alone: SKILL.md or the path of a resource.
+    /// Diff of one file only: SKILL.md or a resource path.
     path: Option<String>,
     #[schema(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
     cursor: Option<String>,
 }
 
-/// What programs need beside the text.
+/// Data for programs, returned in addition to the text.
 #[derive(Debug, Default, Serialize)]
 struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,16 +49,17 @@ pub(super) struct History;
 impl Tool for History {
     const NAME: &'static str = "skill_history";
     const TITLE: &'static str = "History of a skill";
-    const TEXT: &'static str = "Shows a skill's versions, newest first; with version the SKILL.md of that one; with \
-    from or to the diff of two, whole or of one path. Call it to check what a change did, or to bring back old text with skill_save.";
+    const TEXT: &'static str = "Lists a skill's versions, newest first; with version, shows its SKILL.md; with from \
+        or to, the diff of two versions, or of one path. Call it to check the effect of a change, or to restore old \
+        text with skill_save.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;
 
-    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, _: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { name, version, from, to, path, limit, cursor } = arguments;
         match (version, from.is_some() || to.is_some() || path.is_some()) {
-            (Some(_), true) => Err(Error::invalid("/version", "give version, or from and to, not both")),
+            (Some(_), true) => Err(Error::invalid("/version", "give either version, or from and to, not both")),
             (Some(version), false) => {
                 let detail = skills::get_version(caller.ctx()?, &GetVersion { skill: name.clone(), version }).await?;
                 let tainted = detail.version.tainted;
@@ -81,7 +82,7 @@ impl Tool for History {
                 let mut text = format!("Versions of '{}', newest first:", query.skill);
                 page.items.iter().for_each(|version| line(&mut text, version));
                 if let Some(cursor) = &page.next_cursor {
-                    let _ = write!(text, "\nThere are older ones: call again with cursor {cursor}");
+                    let _ = write!(text, "\nThere are older versions: call again with cursor {cursor}");
                 }
                 let next_cursor = page.next_cursor;
                 text_result(text, &Answer { versions: Some(page.items), next_cursor, version: None })
@@ -90,7 +91,7 @@ impl Tool for History {
     }
 }
 
-/// Whether either side of a diff is not to be trusted: both are in one text.
+/// Returns whether either version of a difference is tainted, because the difference contains text of both versions.
 async fn is_tainted(caller: &Caller, diff: &Diff) -> Result<bool> {
     let Diff { skill, from, to, .. } = diff;
     let newest = ListVersions { skill: skill.clone(), page: PageQuery { limit: Some(1), cursor: None } };

@@ -1,18 +1,18 @@
-//! `skill_list`.
+//! The tool `skill_list`.
 
 use std::fmt::Write;
 
-use knowhow_domain::index::gist;
-use knowhow_domain::untrusted;
+use knowhow_domain::review::untrusted;
+use knowhow_domain::skills::index::gist;
 use knowhow_domain::{IndexItem, Result, Scope};
-use knowhow_ops::page::Page;
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::context::page::Page;
+use knowhow_ops::sessions::NamedSession;
 use knowhow_ops::skills::{self, ListSkills};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Effect, Tool, count, result};
+use super::{EXCLUDED, Effect, Tool, count, result};
 use crate::mcp::caller::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
@@ -21,7 +21,7 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 pub(super) struct Arguments {
     /// Words to search for, in any language.
     q: Option<String>,
-    /// Names that begin so, like mcp/
+    /// Prefix of names, like mcp/
     prefix: Option<String>,
     category: Option<String>,
     tag: Option<String>,
@@ -29,21 +29,21 @@ pub(super) struct Arguments {
     ranked: Option<bool>,
     #[schema(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// next_cursor of the page before.
+    /// next_cursor of the previous page.
     cursor: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Answer {
     #[schema(value_type = Vec<Object>)]
-    items: Vec<Item>,
+    items: Vec<ListItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// What tells one skill from another; what else there is of it, REST lists.
+/// The fields that a model needs to choose a skill. REST lists the other fields too.
 #[derive(Serialize)]
-struct Item {
+struct ListItem {
     name: String,
     version: i32,
     times_used: i64,
@@ -58,12 +58,15 @@ struct Item {
     score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    excluded: bool,
 }
 
-impl Item {
+impl ListItem {
     fn of(item: IndexItem) -> Self {
+        let excluded = item.excluded.unwrap_or_default();
         let IndexItem { name, version, times_used, summary, category, tags, score, reason, tainted, .. } = item;
-        Self { name, version, times_used, summary, tainted, category, tags, score, reason }
+        Self { name, version, times_used, summary, tainted, category, tags, score, reason, excluded }
     }
 }
 
@@ -82,27 +85,28 @@ impl Tool for List {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, _: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { q, prefix, category, tag, ranked, limit, cursor } = arguments;
         let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor, findings: None };
         let Page { items, next_cursor } = skills::list_skills(caller.ctx()?, &query).await?.into_page()?;
         let mut text = match (items.len(), &query.q) {
-            (0, Some(_)) => String::from("No skill is found by these words. Try others, or list all without q."),
+            (0, Some(_)) => String::from("No skill matches these words. Try others, or list all without q."),
             (0, None) => String::from("No skills."),
             (n, _) => format!("{}; read one with skill_view:", count(n as i64, "skill")),
         };
         for item in &items {
             let about = gist(Some(&item.summary), "");
             let uses = count(item.times_used, "use");
+            let excluded = if item.excluded.unwrap_or_default() { EXCLUDED } else { "" };
             let mark = untrusted::mark(item.tainted);
-            let _ = write!(text, "\n- {}{mark} (version {}, {uses}): {about}", item.name, item.version);
+            let _ = write!(text, "\n- {}{excluded}{mark} (version {}, {uses}): {about}", item.name, item.version);
         }
         if items.iter().any(|item| item.tainted) {
             let _ = write!(text, "\n({})", untrusted::MEANING);
         }
         if let Some(cursor) = &next_cursor {
-            let _ = write!(text, "\nThere are more: call again with cursor {cursor}");
+            let _ = write!(text, "\nThere are more skills: call again with cursor {cursor}");
         }
-        result(text, &Answer { items: items.into_iter().map(Item::of).collect(), next_cursor })
+        result(text, &Answer { items: items.into_iter().map(ListItem::of).collect(), next_cursor })
     }
 }

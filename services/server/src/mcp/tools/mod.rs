@@ -1,6 +1,7 @@
-//! The tools: one file each, with what a model is told about it, its arguments and its answer.
+//! The MCP tools. Each has a file with its description, arguments and result.
 
 mod delete;
+mod forget;
 mod history;
 mod list;
 mod marks;
@@ -17,10 +18,10 @@ mod view;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
-use knowhow_domain::session::spent_notice;
-use knowhow_domain::validation_message::read_value;
+use knowhow_domain::kernel::validation_message::read_value;
+use knowhow_domain::sessions::session::spent_notice;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::sessions::{Opens, Standing, join_session_by_tool};
+use knowhow_ops::sessions::{NamedSession, OpenableNames, join_session_by_tool};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Definition, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,70 +31,79 @@ use utoipa::ToSchema;
 use super::arguments::fit;
 use super::caller::Caller;
 use super::problem::tool_failure;
-use super::schema::{JsonSchema, schema_of};
+use super::schema::{JsonSchema, schema_of, without_descriptions};
 
-/// Key of `_meta` under which a tool that answers with a text alone tells programs what they need beside it.
+/// Key in `_meta` with data for programs, for tools with a text as result.
 const ANSWER: &str = "dev.knowhow/answer";
 
-/// Member of structured content with what a model should know beside the answer.
+/// Member of structured content with a note for the model.
 const NOTE: &str = "note";
 
-/// A tool: its file says all of it, and one line of [`AnyTool::ALL`] that it is there.
+/// Text after the name of a skill that the user excluded in the searched text.
+const EXCLUDED: &str = " (the user excluded it)";
+
+/// A tool. It is defined in its own file, and registered in [`AnyTool::ALL`].
 pub trait Tool {
-    /// What it is called by.
+    /// Name of the tool.
     const NAME: &'static str;
-    /// The tool's name, as people are shown it.
+    /// Title for users.
     const TITLE: &'static str;
-    /// What a model is told about it.
+    /// Description for models.
     const TEXT: &'static str;
-    /// What a caller needs to see and to call it.
+    /// Scope that is required to see and call the tool.
     const SCOPE: Scope;
-    /// What calling it may do.
+    /// Effect of a call.
     const EFFECT: Effect;
     type Arguments: DeserializeOwned + ToSchema;
 
-    /// The form of what programs read, where it is more than a text.
+    /// Returns the schema of the structured content; `None` if the result is only text.
     fn output_schema() -> Option<JsonSchema> {
         None
     }
 
-    /// Does it. `standing` is that of the conversation that the call names, where the tool writes.
+    /// Returns whether a call with these arguments needs the state of the conversation that it names.
+    fn needs_session(_: &Value) -> bool {
+        Self::EFFECT != Effect::Reads
+    }
+
+    /// Calls the tool. `named_session` is the state of the conversation that the call names, if the tool needs it.
     ///
     /// # Errors
-    /// What the operation refuses.
-    async fn call(caller: &Caller, standing: &Standing, arguments: Self::Arguments) -> Result<CallToolResult>;
+    /// Returns the errors of the operation.
+    async fn call(caller: &Caller, named_session: &NamedSession, arguments: Self::Arguments) -> Result<CallToolResult>;
 }
 
-/// What calling a tool may do, as a hint to hosts.
+/// The effect of calling a tool, as a hint for MCP hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Reads,
-    /// Every version is kept, and the same call again changes nothing.
+    /// Stores a new version, and keeps the earlier ones. Repeating the call has no effect.
     Writes,
-    /// The same call again adds another.
+    /// Adds an item. Repeating the call adds another one.
     Adds,
-    /// The same call again finds nothing to destroy.
+    /// Deletes an item. Repeating the call has no further effect.
     Destroys,
 }
 
-/// Any of the tools.
+/// Any of the tools, without its type.
 #[derive(Clone, Copy)]
 pub struct AnyTool {
-    /// What it is called by.
+    /// Name of the tool.
     pub name: &'static str,
-    /// What a caller needs to see and to call it.
+    /// Scope that is required to see and call the tool.
     pub scope: Scope,
     effect: Effect,
+    needs_session: fn(&Value) -> bool,
     define: fn() -> Definition,
-    call: for<'a> fn(&'a Caller, &'a Standing, Value) -> Calling<'a>,
+    call: for<'a> fn(&'a Caller, &'a NamedSession, Value) -> Calling<'a>,
 }
 
-/// The operations stay on the thread whose connections they use.
+/// The future of a tool call. It is not `Send`, because operations stay on the thread that owns their connections.
 type Calling<'a> = Pin<Box<dyn Future<Output = Result<CallToolResult>> + 'a>>;
 
 impl AnyTool {
-    /// Every tool, in the order in which they are listed.
-    pub const ALL: [Self; 12] = [
+    /// All tools, in the order of the list that clients receive.
+    pub const ALL: [Self; 13] = [
         Self::of::<suggest::Suggest>(),
         Self::of::<list::List>(),
         Self::of::<view::View>(),
@@ -105,27 +115,35 @@ impl AnyTool {
         Self::of::<history::History>(),
         Self::of::<recall::Recollect>(),
         Self::of::<remember::Remember>(),
+        Self::of::<forget::Forget>(),
         Self::of::<soul::UpdateSoul>(),
     ];
 
     const fn of<T: Tool>() -> Self {
-        Self { name: T::NAME, scope: T::SCOPE, effect: T::EFFECT, define: define::<T>, call: call::<T> }
+        Self {
+            name: T::NAME,
+            scope: T::SCOPE,
+            effect: T::EFFECT,
+            needs_session: T::needs_session,
+            define: define::<T>,
+            call: call::<T>,
+        }
     }
 
-    /// The tool of that name.
+    /// Returns the tool with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name == name)
     }
 
-    /// Calls it. A tool that writes opens the conversation that the call names; any call keeps it from falling silent, and counts
-    /// towards the budget of its turn. A failure is a result that a model reads.
+    /// Calls the tool. If the tool writes, the call opens the session that it names. Every call counts as activity of
+    /// the session, and towards the budget of its turn. A failure becomes a result that the model reads.
     pub async fn call(self, caller: &Caller, arguments: Option<JsonObject>) -> CallToolResult {
-        let (standing, answer) = match self.join_and_call(caller, self.read(arguments)).await {
-            Ok((standing, answer)) => (standing, answer),
-            Err(error) => (Standing::Unnamed, Err(error)),
+        let (named_session, answer) = match self.join_and_call(caller, self.read(arguments)).await {
+            Ok((named_session, answer)) => (named_session, answer),
+            Err(error) => (NamedSession::Unnamed, Err(error)),
         };
         let mut result = answer.unwrap_or_else(|error| tool_failure(error, &caller.request_id));
-        if let Some(max_turns) = standing.spent_budget() {
+        if let Some(max_turns) = named_session.spent_budget() {
             add_notice(&mut result, &spent_notice(max_turns));
         }
         result
@@ -137,30 +155,31 @@ impl AnyTool {
         fit(&definition.input_schema, arguments.unwrap_or_default())
     }
 
-    /// Returns the answer with the state of the conversation. Arguments that do not fit open no conversation, but count as a call.
+    /// Calls the tool, and returns its result with the state of the session. A call with invalid arguments opens no
+    /// session, but counts towards the budget.
     async fn join_and_call(
         self,
         caller: &Caller,
         arguments: Result<Value>,
-    ) -> Result<(Standing, Result<CallToolResult>)> {
+    ) -> Result<(NamedSession, Result<CallToolResult>)> {
         let ctx = caller.ctx()?;
         let arguments = match arguments {
             Ok(arguments) => arguments,
-            Err(error) => return Ok((join_session_by_tool(ctx, Opens::Nothing).await?, Err(error))),
+            Err(error) => return Ok((join_session_by_tool(ctx, OpenableNames::Nothing).await?, Err(error))),
         };
-        if self.effect != Effect::Reads {
-            let standing = join_session_by_tool(ctx, Opens::Keys).await?;
-            let answer = (self.call)(caller, &standing, arguments).await;
-            return Ok((standing, answer));
+        let opens = if self.effect == Effect::Reads { OpenableNames::Nothing } else { OpenableNames::Keys };
+        let joining = join_session_by_tool(ctx, opens);
+        if (self.needs_session)(&arguments) {
+            let named_session = joining.await?;
+            let answer = (self.call)(caller, &named_session, arguments).await;
+            return Ok((named_session, answer));
         }
-        // Nothing that is read depends on where the call comes from.
-        let joining = join_session_by_tool(ctx, Opens::Nothing);
-        let (joined, answer) = tokio::join!(joining, (self.call)(caller, &Standing::Unnamed, arguments));
+        let (joined, answer) = tokio::join!(joining, (self.call)(caller, &NamedSession::Unnamed, arguments));
         Ok((joined?, answer))
     }
 }
 
-/// Adds a notice to a result, for models that read its text and for those that read its structured content.
+/// Adds a notice to a result: to its text and to its structured content, because models may see only one of them.
 fn add_notice(result: &mut CallToolResult, notice: &str) {
     result.content.push(ContentBlock::text(notice));
     if let Some(Value::Object(answer)) = &mut result.structured_content {
@@ -169,23 +188,24 @@ fn add_notice(result: &mut CallToolResult, notice: &str) {
     }
 }
 
-/// Adds the member of [`add_notice`] to the schema of structured content, if it has none.
+/// Adds the member `note` of [`add_notice`] to the schema of structured content, unless the schema has it already.
 fn with_note(schema: JsonSchema) -> JsonSchema {
     let mut schema = schema.as_ref().clone();
+    schema.values_mut().for_each(without_descriptions);
     if let Some(Value::Object(members)) = schema.get_mut("properties") {
         members.entry(NOTE).or_insert_with(|| json!({"type": "string"}));
     }
     schema.into()
 }
 
-fn call<'a, T: Tool>(caller: &'a Caller, standing: &'a Standing, arguments: Value) -> Calling<'a> {
+fn call<'a, T: Tool>(caller: &'a Caller, named_session: &'a NamedSession, arguments: Value) -> Calling<'a> {
     Box::pin(async move {
         let arguments = read_value(&arguments).map_err(|finding| Error::Invalid(vec![finding]))?;
-        T::call(caller, standing, arguments).await
+        T::call(caller, named_session, arguments).await
     })
 }
 
-/// All definitions, in the order of [`AnyTool::ALL`].
+/// Returns the definitions of all tools, in the order of [`AnyTool::ALL`].
 pub fn definitions() -> &'static [Definition] {
     static DEFINITIONS: OnceLock<Vec<Definition>> = OnceLock::new();
     DEFINITIONS.get_or_init(|| AnyTool::ALL.into_iter().map(|tool| (tool.define)()).collect())
@@ -195,7 +215,7 @@ fn define<T: Tool>() -> Definition {
     let annotations = ToolAnnotations::new().open_world(false);
     let annotations = match T::EFFECT {
         Effect::Reads => annotations.read_only(true),
-        // What is left out is so by default: not read-only, destructive, not idempotent.
+        // MCP defines defaults for omitted hints: not read-only, destructive, not idempotent.
         Effect::Writes => annotations.destructive(false).idempotent(true),
         Effect::Adds => annotations.destructive(false),
         Effect::Destroys => annotations.idempotent(true),
@@ -207,16 +227,16 @@ fn define<T: Tool>() -> Definition {
     definition
 }
 
-/// A result that programs read as `answer` and models as `text`. Half of the clients show their model one of them, half
-/// the other: each must say all that matters.
+/// Returns a result with a text and structured content. Some clients show their model only one of them, so each must
+/// contain everything important.
 fn result(text: String, answer: &impl Serialize) -> Result<CallToolResult> {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(json_of(answer)?);
     Ok(result)
 }
 
-/// A result that is there to be read. Without structured content every client shows its model the text, as it is and
-/// once; what programs need beside it is in `_meta`, which no model is shown.
+/// Returns a result with only a text, so that every client shows it to its model exactly once. Data for programs is
+/// in `_meta`, which models do not see.
 fn text_result(text: String, answer: &impl Serialize) -> Result<CallToolResult> {
     let mut meta = MetaObject::default();
     meta.0.insert(ANSWER.into(), json_of(answer)?);
@@ -225,13 +245,14 @@ fn text_result(text: String, answer: &impl Serialize) -> Result<CallToolResult> 
     Ok(result)
 }
 
-/// By way of the text that REST answers with: in a `Value` an `f32` would get digits that it has not.
+/// Converts an answer to JSON. It is serialized to text first, because a direct conversion to `Value` would add
+/// digits to an `f32`.
 fn json_of(answer: &impl Serialize) -> Result<Value> {
     let answer = serde_json::to_vec(answer).map_err(Error::internal)?;
     serde_json::from_slice(&answer).map_err(Error::internal)
 }
 
-/// `1 use`, `2 uses`.
+/// Returns a count with its noun, e.g. `1 use` or `2 uses`.
 fn count(number: i64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,8 +1,8 @@
-//! `skill_patch`.
+//! The tool `skill_patch`.
 
-use knowhow_domain::patch::{self, Strategy};
-use knowhow_domain::{Error, Result, Scope, SubmissionId};
-use knowhow_ops::sessions::Standing;
+use knowhow_domain::skills::patch::{self, Strategy};
+use knowhow_domain::{Error, ResourcePath, Result, Scope, SubmissionId};
+use knowhow_ops::sessions::NamedSession;
 use knowhow_ops::skills::{self, PatchSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -24,17 +24,18 @@ pub(super) struct Arguments {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Edit {
-    /// Copied exactly, occurring once or replace_all.
+    /// Copied exactly; must occur once unless replace_all.
     old_string: String,
     new_string: String,
     replace_all: Option<bool>,
-    /// A file of the skill; SKILL.md by default.
+    /// A file of the skill; default SKILL.md.
     path: Option<String>,
 }
 
 impl From<Edit> for patch::Edit {
     fn from(edit: Edit) -> Self {
         let Edit { old_string, new_string, replace_all, path } = edit;
+        let path = path.map(|path| ResourcePath::without_dot(&path).to_owned());
         Self { old_string, new_string, replace_all: replace_all.unwrap_or_default(), path }
     }
 }
@@ -45,7 +46,7 @@ pub(super) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<i32>,
     unchanged: bool,
-    /// The submission, where the change waits for a person.
+    /// The submission, if the change awaits review.
     #[serde(skip_serializing_if = "Option::is_none")]
     submission: Option<SubmissionId>,
     #[schema(value_type = i32)]
@@ -56,7 +57,19 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-const LOOSELY_FOUND: &str = "The text was found although blanks or indentation differed; view it to be sure.";
+/// Describes how the text that a strategy matched differs from `old_string`; `None` if they are identical.
+fn difference(matched: Strategy) -> Option<&'static str> {
+    Some(match matched {
+        Strategy::Exact => return None,
+        Strategy::TrailingWhitespace => "blanks at the end of lines differed",
+        Strategy::LineEndings => "line ends differed",
+        Strategy::Whitespace => "the number of blanks differed",
+        Strategy::Indentation => "indentation differed",
+        Strategy::Unicode => "dashes, quotes, special blanks or composed letters differed",
+        Strategy::Escapes => "old_string had escapes such as \\n, which were read as the characters they mean",
+        Strategy::Similarity => "blanks next to punctuation or quotes differed",
+    })
+}
 
 pub(super) struct Patch;
 
@@ -64,8 +77,8 @@ impl Tool for Patch {
     const NAME: &'static str = "skill_patch";
     const TITLE: &'static str = "Patch a skill";
     const TEXT: &'static str = "Replaces text in a skill: the preferred way to change one. Call it at once when a \
-    skill you followed was wrong, incomplete or out of date. All edits are made, or none and the closest passages \
-    shown.";
+        skill you followed was wrong, incomplete or out of date. Applies all edits; if one does not match, applies no \
+        edit and shows the closest passages.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;
@@ -74,7 +87,7 @@ impl Tool for Patch {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, named_session: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { name, edits, expected_version } = arguments;
         let input = PatchSkill { skill: name, edits: edits.into_iter().map(Into::into).collect(), expected_version };
         let patched = match skills::patch_skill(caller.ctx()?, &input).await {
@@ -97,13 +110,17 @@ impl Tool for Patch {
         let (unchanged, matched) = (patched.unchanged, patched.matched);
         let replacements = u32::try_from(patched.replacements).unwrap_or(u32::MAX);
         let mut text = if unchanged {
-            format!("'{name}' had this patch already: still version {version}.")
+            format!("'{name}' already had this patch: still version {version}.")
         } else {
             let replaced = count(replacements.into(), "replacement");
             format!("Patched '{name}': {replaced}, version {version}.")
         };
-        let loosely = (!unchanged && matched != Strategy::Exact).then(|| LOOSELY_FOUND.to_owned());
-        let notes: Vec<String> = loosely.into_iter().chain(marks::of_skill(standing, tainted && !unchanged)).collect();
+        let loosely = (!unchanged)
+            .then(|| difference(matched))
+            .flatten()
+            .map(|what| format!("The text was found although {what}; view it to be sure."));
+        let notes: Vec<String> =
+            loosely.into_iter().chain(marks::of_skill(named_session, tainted && !unchanged)).collect();
         let note = (!notes.is_empty()).then(|| notes.join(" "));
         marks::append(&mut text, note.as_deref());
         result(text, &Answer { name, version: Some(version), unchanged, submission: None, replacements, matched, note })

@@ -1,8 +1,8 @@
-//! `soul_update`.
+//! The tool `soul_update`.
 
 use knowhow_domain::{Error, Result, Scope, Soul};
-use knowhow_ops::sessions::Standing;
-use knowhow_ops::soul::{self, PutSoul};
+use knowhow_ops::sessions::NamedSession;
+use knowhow_ops::sessions::soul::{self, PutSoul};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,9 +15,9 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The whole soul; an empty one takes it away.
+    /// The whole soul; an empty text removes it.
     text: String,
-    /// 0 where there is none yet.
+    /// 0 if it is empty.
     #[schema(minimum = 0)]
     expected_version: Option<i32>,
 }
@@ -36,8 +36,8 @@ impl Tool for UpdateSoul {
     const NAME: &'static str = "soul_update";
     const TITLE: &'static str = "Update the soul";
     const TEXT: &'static str = "Writes the soul: how the user wants you to be in every conversation (tone, language, \
-    how to be addressed). Only when the user asks for it; show them the text first. Facts about the user go to \
-    memory_save. Where another version is current, you are shown it.";
+        how to be addressed). Only when the user asks for it; show them the text first. Facts about the user go to \
+        memory_save. If another version is current, it is shown to you.";
     const SCOPE: Scope = Scope::Memories;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;
@@ -46,7 +46,7 @@ impl Tool for UpdateSoul {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, named_session: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { text, expected_version } = arguments;
         let input = PutSoul { text, expected_version };
         let soul = match soul::put_soul(caller.ctx()?, &input).await {
@@ -58,28 +58,28 @@ impl Tool for UpdateSoul {
             written => written?,
         };
         let Soul { version, tainted, .. } = soul;
-        let note = tainted.then(|| marks::of_soul(standing, version));
+        let note = tainted.then(|| marks::of_soul(named_session, version));
         let text = note.clone().unwrap_or_else(|| {
-            format!("The soul is at version {version}; conversations that begin with the next snapshot have it.")
+            format!("The soul is at version {version}; conversations that start with the next snapshot have it.")
         });
         result(text, &Answer { version, tainted, note })
     }
 }
 
-/// The text comes last: whatever is in it, nothing of ours follows. One that was written in a tainted session is not shown:
-/// a clean one would write it down as its own.
+/// Returns the text for a version conflict. The soul comes last, so that its text cannot imitate our own text. A
+/// tainted soul is not shown, because a session without taint could save it as its own text.
 fn conflict(current: &Soul) -> String {
     let version = current.version;
     if current.tainted {
         return format!(
-            "The soul is at version {version}, and nothing was changed. That version was written in a conversation that \
-             had read untrusted content, so it is in no snapshot and not shown here. Ask the user what the soul should \
-             be, and call soul_update again with the whole text and expected_version {version}."
+            "The soul is at version {version}; your change was not saved. That version was written in a conversation \
+             that had read untrusted content, so it is not in snapshots and not shown here. Ask the user for the text \
+             of the soul, and call soul_update again with the whole text and expected_version {version}."
         );
     }
     let there = if current.text.is_empty() { "It is empty.".to_owned() } else { format!("It is:\n\n{}", current.text) };
     format!(
-        "The soul is at version {version}, and nothing was changed. Make your change to the current text and call \
+        "The soul is at version {version}; your change was not saved. Apply your change to the current text and call \
          soul_update again with expected_version {version}. {there}"
     )
 }

@@ -1,9 +1,9 @@
-//! `skill_submit`.
+//! The tool `skill_submit`.
 
-use knowhow_domain::validation_message::read_value;
+use knowhow_domain::kernel::validation_message::read_value;
 use knowhow_domain::{Error, Result, Scope, Submission, SubmissionId, SubmissionState};
 use knowhow_ops::review::{self, Submit};
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::sessions::NamedSession;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,19 +18,29 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 pub(super) struct Arguments {
     /// Like plan-meeting or mcp/email.
     name: String,
-    /// Why the person who decides should approve it.
+    /// Reason for the reviewer to approve it.
     reason: Option<String>,
-    /// For a whole skill: what it does and when to use it.
+    /// For a whole skill: purpose and when to use it.
     description: Option<String>,
     /// For a whole skill: its markdown body.
     content: Option<String>,
     /// A whole SKILL.md, instead of description and content.
     skill_md: Option<String>,
-    /// For a change: old_string copied exactly, new_string in its place.
-    #[schema(value_type = Option<Vec<Object>>)]
+    /// For a change: old_string copied exactly, and its new_string.
+    #[schema(value_type = Option<Vec<EditArgument>>)]
     edits: Option<Vec<Map<String, Value>>>,
     #[schema(minimum = 0)]
     expected_version: Option<i32>,
+}
+
+/// Describes an edit; its members are read as those of REST.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the members")]
+struct EditArgument {
+    old_string: String,
+    new_string: String,
+    replace_all: Option<bool>,
+    path: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -42,15 +52,14 @@ pub(super) struct Answer {
     version: Option<i32>,
 }
 
-/// `skill_submit`.
 pub(super) struct SubmitSkill;
 
 impl Tool for SubmitSkill {
     const NAME: &'static str = "skill_submit";
     const TITLE: &'static str = "Submit a skill for review";
-    const TEXT: &'static str = "Proposes a skill, or edits of one, that should be looked at before it is used: when you \
-    are not sure that it is right or safe. Checks approve it at once, or a person decides later. For ordinary work use \
-    skill_save and skill_patch.";
+    const TEXT: &'static str = "Proposes a skill, or edits of one, for review before it is used: when you are not \
+        sure that it is right or safe. Checks approve it immediately, or a person decides later. For ordinary work \
+        use skill_save and skill_patch.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;
@@ -59,12 +68,12 @@ impl Tool for SubmitSkill {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, _: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let input = input(arguments)?;
         let submission = review::submit_skill(caller.ctx()?, &input).await?;
         let text = match submission.state {
             SubmissionState::Approved => format!(
-                "Approved by the checks: '{}' is at version {} now.",
+                "Approved by the checks: '{}' is now at version {}.",
                 submission.skill,
                 submission.applied_version.unwrap_or_default()
             ),
@@ -75,7 +84,7 @@ impl Tool for SubmitSkill {
     }
 }
 
-/// The same body that REST takes.
+/// Builds the request body that REST would accept.
 fn input(arguments: Arguments) -> Result<Submit> {
     let Arguments { name, reason, description, content, skill_md, edits, expected_version } = arguments;
     let named = if edits.is_some() { "skill" } else { "name" };

@@ -1,16 +1,16 @@
-//! `skill_suggest`.
+//! The tool `skill_suggest`.
 
 use std::fmt::Write;
 
-use knowhow_domain::untrusted;
+use knowhow_domain::review::untrusted;
 use knowhow_domain::{Result, Scope};
 use knowhow_ops::recall::{self, SuggestSkills, Suggested, Suggestions};
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::sessions::NamedSession;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Effect, Tool, result};
+use super::{EXCLUDED, Effect, Tool, result};
 use crate::mcp::caller::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
@@ -28,39 +28,42 @@ pub(super) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
     #[schema(value_type = Vec<Object>)]
-    items: Vec<Item>,
+    items: Vec<SuggestItem>,
 }
 
 #[derive(Serialize)]
-struct Item {
+struct SuggestItem {
     name: String,
     summary: String,
     fits: bool,
     score: f32,
     reason: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    excluded: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     tainted: bool,
 }
 
-impl Item {
+impl SuggestItem {
     fn of(suggested: Suggested) -> Self {
-        let Suggested { name, summary, score, reason, fits, tainted, .. } = suggested;
-        Self { name, summary, fits, score, reason, tainted }
+        let Suggested { name, summary, score, reason, fits, excluded, tainted, .. } = suggested;
+        Self { name, summary, fits, score, reason, excluded, tainted }
     }
 }
 
-/// Said where skills are near, and none near enough for the tenant's `min_score`.
-const NONE_FITS: &str = "No skill fits well; these are only the nearest.";
-const NONE_NEAR: &str = "No skill fits. Say it in other words, or go on without, and skill_save what you learn.";
+/// Text if all results have a score below the tenant's `min_score`.
+const NONE_FITS: &str = "No skill fits well; these are merely the closest.";
+/// Text if there are no results.
+const NONE_NEAR: &str = "No skill fits. Try other words, or continue without one and skill_save what you learn.";
 
 pub(super) struct Suggest;
 
 impl Tool for Suggest {
     const NAME: &'static str = "skill_suggest";
     const TITLE: &'static str = "Suggest skills";
-    const TEXT: &'static str = "Finds skills for what you are about to do. Call it before work that is not trivial, \
-    and when the work takes a turn. Those with fits may help: read them with skill_view; the others are only the \
-    nearest.";
+    const TEXT: &'static str = "Finds skills for what you are about to do. Call it before non-trivial work, and when \
+        the work changes direction. Results marked `fits` are likely to help: read them with skill_view; the others \
+        are merely the closest.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;
@@ -69,7 +72,7 @@ impl Tool for Suggest {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, _: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { context, limit } = arguments;
         let query = SuggestSkills { context, limit, explain: None };
         let Suggestions { items, .. } = recall::suggest_skills(caller.ctx()?, &query).await?;
@@ -80,7 +83,7 @@ impl Tool for Suggest {
             (true, true) => Some(NONE_NEAR),
         };
         let text = describe(&fitting, &near, note);
-        let items = fitting.into_iter().chain(near).map(Item::of).collect();
+        let items = fitting.into_iter().chain(near).map(SuggestItem::of).collect();
         result(text, &Answer { note, items })
     }
 }
@@ -90,15 +93,15 @@ fn describe(fitting: &[Suggested], near: &[Suggested], note: Option<&str>) -> St
     match fitting.len() {
         0 => {}
         1 => text.push_str("1 skill may help; read it with skill_view:"),
-        n => text.push_str(&format!("{n} skills may help, best first; read with skill_view what fits:")),
+        n => text.push_str(&format!("{n} skills may help, best first; read those that fit with skill_view:")),
     }
     let line = |text: &mut String, item: &Suggested| {
-        let mark = untrusted::mark(item.tainted);
-        let _ = write!(text, "\n- {}{mark}: {} ({})", item.name, item.summary, item.reason);
+        let (excluded, mark) = (if item.excluded { EXCLUDED } else { "" }, untrusted::mark(item.tainted));
+        let _ = write!(text, "\n- {}{excluded}{mark}: {} ({})", item.name, item.summary, item.reason);
     };
     fitting.iter().for_each(|item| line(&mut text, item));
     if !fitting.is_empty() && !near.is_empty() {
-        text.push_str("\nNear, but less likely:");
+        text.push_str("\nClose, but less likely:");
     }
     near.iter().for_each(|item| line(&mut text, item));
     if fitting.iter().chain(near).any(|item| item.tainted) {

@@ -1,7 +1,7 @@
-//! `skill_used`.
+//! The tool `skill_used`.
 
 use knowhow_domain::{Outcome, Result, Scope};
-use knowhow_ops::sessions::Standing;
+use knowhow_ops::sessions::NamedSession;
 use knowhow_ops::skills::{self, ReportUse};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 pub(super) struct Arguments {
     /// Like plan-meeting or mcp/email.
     name: String,
-    /// inapplicable: not for this message.
+    /// inapplicable: did not fit this message.
     outcome: Outcome,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct Used;
 impl Tool for Used {
     const NAME: &'static str = "skill_used";
     const TITLE: &'static str = "Report how a skill turned out";
-    const TEXT: &'static str = "Reports how following a skill turned out; it is then found more or less for messages like \
-    this one. Call it when you are done: success, partial, failure, or inapplicable if it is not for what the user \
-    wants.";
+    const TEXT: &'static str = "Reports the outcome of following a skill; it is then found more or less often for \
+        similar messages. Call it when you are done: success, partial, failure, or inapplicable if it does not fit \
+        the user's request.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;
@@ -43,9 +43,9 @@ impl Tool for Used {
         Some(schema_of::<Answer>())
     }
 
-    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    async fn call(caller: &Caller, _: &NamedSession, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { name, outcome } = arguments;
-        // The conversation is what the client says of the call, never what a model says.
+        // The client names the session in `_meta`; the model cannot choose it.
         let input = ReportUse {
             skill: name,
             session_key: None,
@@ -57,7 +57,7 @@ impl Tool for Used {
         let counted = skills::report_use(caller.ctx()?, &input).await?;
         let noted = if counted.counted { "Noted" } else { "Noted before" };
         let text = match outcome {
-            Outcome::Inapplicable => format!("{noted}: the skill is not for this message."),
+            Outcome::Inapplicable => format!("{noted}: the skill does not fit this message."),
             _ => format!("{noted}; {} so far.", count(counted.times_used, "use")),
         };
         result(text, &Answer { counted: counted.counted, times_used: counted.times_used })

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A disk with room for some writes.
+/// A disk that rejects the first `refuses` writes and accepts later ones.
 struct Disk {
     refuses: usize,
     written: String,
@@ -22,7 +22,7 @@ impl Write for Disk {
 }
 
 #[test]
-fn lost_lines_are_counted_and_told_once_there_is_room() {
+fn lost_lines_are_counted_and_reported_once() {
     let (lost, mut disk) = (AtomicU64::new(0), Disk { refuses: 3, written: String::new() });
     let mut batch = Batch::default();
     for line in ["a\n", "b\n", "c\n", "d\n", "e\n"] {
@@ -33,7 +33,7 @@ fn lost_lines_are_counted_and_told_once_there_is_room() {
 }
 
 #[test]
-fn lines_are_written_together_and_before_a_mark() {
+fn queued_lines_are_written_before_the_mark_is_signalled() {
     let (queue, lines) = sync_channel(WAITING);
     let (done, written) = sync_channel(1);
     for message in [QueuedLine::Line(b"a\n".to_vec()), QueuedLine::Line(b"b\n".to_vec()), QueuedLine::Mark(done)] {
@@ -46,9 +46,9 @@ fn lines_are_written_together_and_before_a_mark() {
 }
 
 #[test]
-fn a_queue_that_is_full_keeps_nobody_waiting() {
+fn a_full_queue_drops_lines_without_blocking() {
     let (queue, lines) = sync_channel(2);
-    let entrance = Lines { queue, lost: Arc::default() };
+    let entrance = LogLines { queue, lost: Arc::default() };
     for _ in 0..5 {
         entrance.make_writer().write_all(b"line\n").unwrap();
     }
@@ -58,7 +58,7 @@ fn a_queue_that_is_full_keeps_nobody_waiting() {
 }
 
 #[test]
-fn texts_of_callers_obey_no_terminal() {
+fn hidden_characters_in_logged_texts_are_escaped() {
     let mut batch = Batch::default();
     batch.add("{\"user\":\"a\u{9b}2J\u{2028}\u{202e}\u{7f}\"}\n".as_bytes());
     batch.add("\x1b[32mINFO\x1b[0m user=a\u{9b}2J\rall is well\nINFO\u{202e}\n".as_bytes());

@@ -1,4 +1,4 @@
 #[test]
-fn the_page_of_metrics_is_current() {
-    assert_eq!(include_str!("../../../../../docs/metrics.md"), super::page(), "run: make settings");
+fn the_metrics_page_is_up_to_date() {
+    assert_eq!(include_str!("../../../../../docs/reference/metrics.md"), super::page(), "run: make settings");
 }

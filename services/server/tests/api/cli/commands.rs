@@ -1,4 +1,4 @@
-//! The command line.
+//! Commands for tenants, tokens, keys, settings, import and export.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn said(arguments: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn a_tenant_a_token_and_a_key_from_the_shell() {
+async fn tenants_tokens_and_keys_are_created_on_the_command_line() {
     let world = World::new().await;
     let slug = fresh_slug();
     assert_eq!(printed(&["tenant", "create", &slug, "--name", "Of The Shell"]), slug);
@@ -55,7 +55,7 @@ async fn a_tenant_a_token_and_a_key_from_the_shell() {
 }
 
 #[test]
-fn mistakes_at_the_shell_are_named() {
+fn wrong_arguments_are_reported_by_name() {
     assert!(said(&["token", "--tenant", "no-such-tenant"]).contains("no such tenant"));
     assert!(said(&["token"]).contains("--tenant"));
     assert!(said(&["tenant", "create", "Not A Slug"]).contains("slug"));
@@ -70,7 +70,7 @@ fn mistakes_at_the_shell_are_named() {
 }
 
 #[test]
-fn the_committed_document_is_the_current_one() {
+fn the_committed_openapi_document_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi/openapi.json");
     let committed = std::fs::read_to_string(path).expect("openapi/openapi.json is missing: knowhow openapi > it");
     let current = printed(&["openapi"]);
@@ -78,7 +78,7 @@ fn the_committed_document_is_the_current_one() {
 }
 
 #[test]
-fn the_settings_are_shown_without_their_secrets() {
+fn config_prints_the_settings_without_secrets() {
     let output = knowhow(&["config"]).env("KNOWHOW_OPERATOR_SECRET", "0perat0r").output().unwrap();
     let shown: toml::Table = String::from_utf8(output.stdout).unwrap().parse().unwrap();
     assert_eq!((shown["secret_key"].as_str(), shown["operator_secret"].as_str()), (Some("***"), Some("***")));
@@ -108,7 +108,7 @@ fn unknown_settings_are_errors() {
     assert_eq!((shown["audience"].as_str(), shown["port"].as_integer()), (Some("elsewhere"), Some(0)));
 }
 
-/// A file of this very name.
+/// Writes a file with exactly this name in a new folder, and returns its path.
 fn scratch_folder(name: &str, content: &[u8]) -> std::path::PathBuf {
     let folder = crate::service::scratch("folder");
     std::fs::create_dir(&folder).unwrap();
@@ -117,7 +117,7 @@ fn scratch_folder(name: &str, content: &[u8]) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn import_and_export_go_through_a_running_service() {
+async fn import_and_export_use_a_running_service() {
     let world = World::new().await;
     let remote = |caller: &crate::callers::Caller| {
         ["--url".to_owned(), shared().url.clone(), "--token".to_owned(), caller.token.clone().unwrap()]

@@ -1,4 +1,4 @@
-//! How much `knowhow sync --delete` may delete.
+//! Limits on what `knowhow sync --delete` deletes.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::syncs::{Synced, document};
 use crate::answers::pluck;
 use crate::callers::{Caller, World};
 
-/// A folder with so many skills, which the service has too.
+/// Returns a folder with `count` skills that the service has too.
 fn library(caller: &Caller, count: usize) -> Synced {
     let synced = Synced::new(caller, &[]);
     for number in 0..count {
@@ -30,7 +30,7 @@ fn is_kept(told: &Value, count: usize, of: usize, word: &str) {
 }
 
 #[tokio::test]
-async fn more_than_half_of_a_folder_is_not_deleted_in_the_service() {
+async fn a_sync_deletes_at_most_half_of_a_folders_skills_in_the_service() {
     for (gone, of, may) in [
         (1, 1, false),
         (1, 2, true),
@@ -59,7 +59,7 @@ async fn more_than_half_of_a_folder_is_not_deleted_in_the_service() {
             }
         }
         assert_eq!(alice.names().await.len(), if may { of - gone } else { of });
-        // What is new is sent all the same.
+        // New skills are still sent.
         synced.write("new/SKILL.md", &document("new", "x"));
         synced.sync(&["--delete"]);
         assert!(alice.names().await.contains(&"new".to_owned()));
@@ -70,7 +70,7 @@ async fn more_than_half_of_a_folder_is_not_deleted_in_the_service() {
 }
 
 #[tokio::test]
-async fn more_than_half_of_the_service_is_not_removed_from_the_folder() {
+async fn a_sync_removes_at_most_half_of_the_skills_from_the_folder() {
     for (gone, of, may) in [(1, 1, false), (1, 2, true), (2, 3, false), (5, 5, false)] {
         let World { alice, .. } = &World::new().await;
         let synced = library(alice, of);
@@ -80,7 +80,7 @@ async fn more_than_half_of_the_service_is_not_removed_from_the_folder() {
         let (told, is_well) = synced.sync(&["--pull", "--delete"]);
         assert_eq!(is_well, may, "{gone} of {of}: {told}");
         if !may {
-            is_kept(&told, gone, of, "gone from the service");
+            is_kept(&told, gone, of, "missing from the service");
             assert!((0..of).all(|number| synced.has(&format!("s{number}/SKILL.md"))));
             assert_eq!(synced.well(&["--pull", "--delete-all"])["totals"]["removed"], gone);
         }
@@ -89,7 +89,7 @@ async fn more_than_half_of_the_service_is_not_removed_from_the_folder() {
 }
 
 #[test]
-fn an_empty_answer_removes_nothing() {
+fn an_empty_list_of_the_service_removes_no_skill() {
     let skills: Vec<Given> = (0..5).map(|number| Given::new(&format!("s{number}"), &["references/a.md"])).collect();
     let faked = Faked::new(skills.clone());
     assert!(faked.run(&["--pull"]).status.success());
@@ -99,7 +99,7 @@ fn an_empty_answer_removes_nothing() {
         let output = faked.run(&["--pull", "--delete"]);
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!((output.status.code(), faked.files() == before), (Some(1), true), "{out}");
-        assert!(out.contains("give --delete-all to remove them from the folder") && out.contains("kept"), "{out}");
+        assert!(out.contains("use --delete-all to remove them from the folder") && out.contains("kept"), "{out}");
     }
     faked.gives(skills[..3].to_vec());
     assert!(faked.run(&["--pull", "--delete"]).status.success());
@@ -110,12 +110,12 @@ fn an_empty_answer_removes_nothing() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_away_or_cannot_be_read_deletes_nothing() {
+async fn a_missing_or_unreadable_folder_or_state_deletes_no_skill() {
     let World { alice, .. } = &World::new().await;
     let synced = library(alice, 6);
     let all = alice.names().await;
     let away: PathBuf = synced.home.with_extension("away");
-    // Missing; then empty, as a folder is on which nothing is mounted.
+    // The folder is first missing and then empty, as if its disk was not mounted.
     std::fs::rename(&synced.home, &away).unwrap();
     for options in [&["--delete"][..], &["--delete-all"], &["--pull", "--delete-all"]] {
         assert!(!synced.run(options).status.success());
@@ -127,7 +127,7 @@ async fn a_folder_that_is_away_or_cannot_be_read_deletes_nothing() {
     }
     std::fs::remove_dir_all(&synced.home).unwrap();
     std::fs::rename(&away, &synced.home).unwrap();
-    // Some skills are on another disk, which is away.
+    // All skills are gone from the folder, like skills on a disk that is not mounted.
     let state = synced.read(".knowhow-sync");
     for number in 0..6 {
         synced.remove(&format!("s{number}"));
@@ -136,7 +136,7 @@ async fn a_folder_that_is_away_or_cannot_be_read_deletes_nothing() {
     assert!(!is_well);
     is_kept(&told, 6, 6, "missing from the folder");
     assert_eq!(synced.read(".knowhow-sync"), state, "it still remembers them");
-    // A state that is lost or cannot be understood says nothing of what was there.
+    // Without a readable state file the sync does not know which skills the folder had.
     for lost in ["", "{", "[]", "{\"of\": 1}", "\0"] {
         synced.write(".knowhow-sync", lost);
         synced.sync(&["--delete-all"]);
@@ -152,7 +152,7 @@ async fn a_folder_that_is_away_or_cannot_be_read_deletes_nothing() {
 }
 
 #[tokio::test]
-async fn skills_below_a_folder_that_cannot_be_read_are_not_missing() {
+async fn skills_below_an_unreadable_folder_do_not_count_as_missing() {
     if rustix::process::geteuid().is_root() {
         return;
     }

@@ -1,5 +1,5 @@
-//! A service that lies to the command line: lists and bodies without an end, silence, redirects, secrets in errors. Every command
-//! ends in time, within its memory, and says why.
+//! A service that misleads the command line: lists and bodies without an end, silence, redirects, secrets in errors.
+//! Every command must end in time, within its memory, and give the reason.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::hostile::{Asked, Hostile, TOKEN, at, both, send, watched};
 use crate::service::scratch;
 
-/// A folder with a skill and a memory, so that an import asks for all that it can ask for.
+/// Creates a folder with a skill, for imports and syncs.
 fn home() -> &'static str {
     let home = scratch("distrust");
     std::fs::create_dir_all(home.join("skills/good")).unwrap();
@@ -23,7 +23,7 @@ fn home() -> &'static str {
     home.to_str().unwrap().to_owned().leak()
 }
 
-/// One command for each kind of answer; some would write the archive.
+/// Returns commands that read each kind of answer. Some of them write to `archive`.
 fn commands(archive: &str) -> Vec<Vec<&str>> {
     vec![
         vec!["export", "-o", archive],
@@ -43,21 +43,21 @@ fn commands(archive: &str) -> Vec<Vec<&str>> {
     ]
 }
 
-/// A command for a user, with whom a hostile address must have nothing to do.
+/// Returns a command with a user, whose name a hostile address must not receive.
 fn as_alice(url: &str, arguments: &[&str]) -> Command {
     let mut command = at(url, arguments);
     command.env("KNOWHOW_USER", "alice");
     command
 }
 
-/// A command that waits for a second.
+/// Returns a command with a timeout of one second.
 fn impatient(url: &str, arguments: &[&str]) -> Command {
     let mut command = at(url, arguments);
     command.env("KNOWHOW_TIMEOUT", "1");
     command
 }
 
-/// A file that an export must leave alone, in a folder of its own.
+/// Creates a file that a failed export must not change, in a separate folder.
 fn earlier() -> PathBuf {
     let folder = scratch("earlier");
     std::fs::create_dir(&folder).unwrap();
@@ -72,7 +72,7 @@ fn is_untouched(archive: &PathBuf) {
     assert_eq!(beside, 1, "a part was left");
 }
 
-/// Has every command ask a service, and returns why each of them failed.
+/// Runs every command against a service, and returns the error message of each.
 #[track_caller]
 fn all_fail_within(seconds: u64, answer: fn(&Asked, &mut TcpStream) -> std::io::Result<()>) -> Vec<String> {
     let (service, archive) = (Hostile::start(answer), earlier());
@@ -82,7 +82,7 @@ fn all_fail_within(seconds: u64, answer: fn(&Asked, &mut TcpStream) -> std::io::
         let said = ended.failed_within(seconds);
         (arguments.join(" "), said)
     };
-    // All at once: each of them waits most of its time.
+    // Runs the commands concurrently, because each mostly waits.
     let said = thread::scope(|scope| {
         let running: Vec<_> = commands.iter().map(|arguments| scope.spawn(|| fail(arguments))).collect();
         running.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
@@ -102,11 +102,11 @@ fn silence_ends_every_command() {
         thread::sleep(Duration::from_secs(60));
         send(stream, 200, "", b"{}")
     });
-    each_says(&said, "did not answer within 1 s; --timeout SECONDS waits longer");
+    each_says(&said, "did not respond within 1 s; use --timeout SECONDS to wait longer");
 }
 
 #[test]
-fn silence_in_the_middle_ends_every_command() {
+fn silence_in_the_middle_of_a_body_ends_every_command() {
     let said = all_fail_within(30, |_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\"")?;
         thread::sleep(Duration::from_secs(60));
@@ -116,7 +116,7 @@ fn silence_in_the_middle_ends_every_command() {
 }
 
 #[test]
-fn a_byte_now_and_then_ends_every_command() {
+fn a_very_slow_body_ends_every_command() {
     let said = all_fail_within(30, |_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")?;
         (0..600).try_for_each(|_| {
@@ -128,7 +128,7 @@ fn a_byte_now_and_then_ends_every_command() {
 }
 
 #[test]
-fn headers_byte_by_byte_end_every_command() {
+fn very_slow_headers_end_every_command() {
     let said = all_fail_within(30, |_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nA: ")?;
         (0..600).try_for_each(|_| {
@@ -136,11 +136,11 @@ fn headers_byte_by_byte_end_every_command() {
             stream.write_all(b"a")
         })
     });
-    each_says(&said, "did not answer within 1 s");
+    each_says(&said, "did not respond within 1 s");
 }
 
 #[test]
-fn a_refusal_that_never_ends_is_given_up() {
+fn a_refusal_with_an_endless_body_is_abandoned() {
     let said = all_fail_within(30, |_, stream| {
         stream.write_all(b"HTTP/1.1 422 No\r\nConnection: close\r\n\r\n{\"detail\": \"")?;
         loop {
@@ -151,24 +151,24 @@ fn a_refusal_that_never_ends_is_given_up() {
 }
 
 #[test]
-fn a_body_that_breaks_off_leaves_no_file() {
+fn an_incomplete_body_leaves_no_file() {
     let said =
         all_fail_within(30, |_, stream| stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"items\""));
-    each_says(&said, "the answer broke off");
+    each_says(&said, "the response is incomplete");
 }
 
 #[test]
-fn a_size_beyond_all_bounds_is_not_read() {
+fn a_body_with_an_excessive_length_is_not_read() {
     let said = all_fail_within(30, |_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n{")?;
         thread::sleep(Duration::from_secs(60));
         Ok(())
     });
-    each_says(&said, "the answer is larger than ");
+    each_says(&said, "the response is larger than ");
 }
 
 #[test]
-fn a_document_without_an_end_is_given_up() {
+fn an_endless_document_is_abandoned() {
     let service = Hostile::start(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"items\": [")?;
         loop {
@@ -177,12 +177,12 @@ fn a_document_without_an_end_is_given_up() {
     });
     for arguments in commands("x.zip").iter().filter(|arguments| !arguments.contains(&"-o")) {
         let said = watched(at(&service.url, arguments)).failed_within(60);
-        assert!(said.contains("the answer is larger than "), "{arguments:?}: {said}");
+        assert!(said.contains("the response is larger than "), "{arguments:?}: {said}");
     }
 }
 
 #[test]
-fn values_that_grow_in_memory_are_bounded() {
+fn memory_for_parsed_values_is_limited() {
     let service = Hostile::start(|_, stream| {
         let many = format!("{{\"items\": [{}0]}}", "[],".repeat((4 << 20) / 3 - 10));
         send(stream, 200, "", many.as_bytes())
@@ -192,7 +192,7 @@ fn values_that_grow_in_memory_are_bounded() {
 }
 
 #[test]
-fn an_archive_is_written_as_it_comes() {
+fn an_archive_is_written_while_it_arrives() {
     let service = Hostile::start(|_, stream| {
         let size = 300 << 20;
         stream.write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n").as_bytes())?;
@@ -207,13 +207,13 @@ fn an_archive_is_written_as_it_comes() {
     }
 }
 
-/// The page of any list, behind which is this cursor.
+/// Returns an empty page of any list, with this cursor for the next page.
 fn page(cursor: &str) -> (u16, serde_json::Value) {
     (200, json!({"tenant": "acme", "user": "alice", "items": [], "room": 1, "limit": 1, "next_cursor": cursor}))
 }
 
 #[test]
-fn a_cursor_that_repeats_ends_a_list() {
+fn a_repeated_cursor_ends_a_list() {
     for cursors in [&["a"][..], &["a", "b"], &["a", "b", "c", "d", ""]] {
         let count = AtomicUsize::new(0);
         let service = Hostile::json(move |_| page(cursors[count.fetch_add(1, Ordering::SeqCst) % cursors.len()]));
@@ -235,12 +235,12 @@ fn a_list_of_ever_new_pages_ends() {
     let count = AtomicUsize::new(0);
     let service = Hostile::json(move |_| page(&format!("c{}", count.fetch_add(1, Ordering::SeqCst))));
     let said = watched(at(&service.url, &["admin", "users"])).failed_within(240);
-    assert!(said.contains("the list does not end: it was given up after 10000 pages"), "{said}");
+    assert!(said.contains("the list does not end: stopped after 10000 pages"), "{said}");
     assert_eq!(service.asked().len(), 10_000);
 }
 
 #[test]
-fn a_cursor_is_no_part_of_the_address() {
+fn a_cursor_is_encoded_in_the_query() {
     let service = Hostile::json(|asked| match asked.line.contains("cursor=") {
         false => page("a&limit=1&user=mallory#\r\n"),
         true => (200, json!({"items": []})),
@@ -254,7 +254,7 @@ fn a_cursor_is_no_part_of_the_address() {
 }
 
 #[test]
-fn a_redirect_carries_nothing_to_another_address() {
+fn a_redirect_sends_no_credential_to_another_address() {
     let elsewhere = Hostile::json(|_| (200, json!({"items": []})));
     let target = elsewhere.url.replace("http://", "http://me:s3cret@");
     for (status, back) in
@@ -282,7 +282,7 @@ fn a_redirect_carries_nothing_to_another_address() {
 }
 
 #[test]
-fn an_address_with_secrets_is_neither_used_nor_printed() {
+fn a_url_with_secrets_is_neither_used_nor_printed() {
     let service = Hostile::json(|_| (200, json!({"items": []})));
     let address = service.url.trim_start_matches("http://");
     let archive = earlier();
@@ -308,7 +308,7 @@ fn an_address_with_secrets_is_neither_used_nor_printed() {
 }
 
 #[test]
-fn a_token_that_a_refusal_quotes_is_not_printed() {
+fn a_token_in_a_refusal_is_not_printed() {
     let service = Hostile::json(|asked| (401, json!({"type": "/problems/x", "detail": format!("no: {}", asked.head)})));
     let archive = earlier();
     for arguments in commands(archive.to_str().unwrap()) {
@@ -318,7 +318,7 @@ fn a_token_that_a_refusal_quotes_is_not_printed() {
 }
 
 #[test]
-fn a_service_that_is_always_busy_is_given_up() {
+fn a_service_that_is_always_busy_is_abandoned() {
     for (wait, code, status) in [("1", "rate-limited", 429), ("86400", "rate-limited", 429), ("1", "unavailable", 503)]
     {
         let service = Hostile::start(move |_, stream| {
@@ -329,26 +329,26 @@ fn a_service_that_is_always_busy_is_given_up() {
         for arguments in [vec!["export", "-o", archive.to_str().unwrap()], vec!["sync", home()], vec!["admin", "users"]]
         {
             let said = watched(impatient(&service.url, &arguments)).failed_within(20);
-            assert!(said.contains("more slowly (given up"), "{said}");
+            assert!(said.contains("more slowly (gave up"), "{said}");
         }
         assert!(service.asked().len() <= 15, "{}", service.asked().len());
     }
 }
 
 #[test]
-fn a_connection_that_nobody_takes_is_given_up() {
-    // The kernel takes it, and the service never reads.
+fn a_connection_without_an_answer_times_out() {
+    // The kernel accepts the connection, and the service never reads.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let said = watched(at(&url, &["admin", "users", "--timeout", "1"])).failed_within(20);
-    assert!(said.contains("did not answer within 1 s"), "{said}");
-    // It begins TLS, and the service says nothing.
+    assert!(said.contains("did not respond within 1 s"), "{said}");
+    // The client begins TLS, and the service does not answer.
     let said = watched(at(&url.replace("http", "https"), &["export", "-o", "-", "--timeout", "1"])).failed_within(20);
     assert!(said.contains(&listener.local_addr().unwrap().to_string()), "{said}");
 }
 
 #[test]
-fn a_slow_reader_of_an_export_is_waited_for() {
+fn an_export_waits_for_a_slow_reader() {
     let service = Hostile::start(|_, stream| send(stream, 200, "", &vec![b'x'; 8 << 20]));
     let mut command = at(&service.url, &["export", "-o", "-", "--timeout", "1"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -364,11 +364,11 @@ fn answers_about_other_skills_are_refused() {
     let service = Hostile::json(|_| (200, json!({"items": [], "room": 10, "limit": 10})));
     let home = home();
     let said = watched(at(&service.url, &["import", home])).failed_within(30);
-    assert!(said.contains("the service answers about 0 skills, and was asked about 1"), "{said}");
+    assert!(said.contains("the service returned 0 results for 1 skills"), "{said}");
 }
 
 #[test]
-fn a_skill_with_more_than_any_service_stores_is_not_read() {
+fn a_skill_larger_than_any_service_stores_is_not_read() {
     let digest = "0".repeat(64);
     for (count, size) in [(1_001, 1), (2, u64::MAX), (65, 1 << 20)] {
         let digest = digest.clone();

@@ -1,10 +1,10 @@
-//! `knowhow doctor`, over databases of its own: what it says of the processes depends on which are running.
+//! `knowhow doctor` on separate databases, because its output depends on the running processes.
 
 use crate::cli::setup::{Place, outcome};
 use crate::service::{PATIENCE, Service, poll};
 use crate::sql::execute_at;
 
-/// A migrated place, and what a command needs to go there.
+/// A migrated database, and the URLs to connect to it.
 pub struct Ground {
     place: Place,
     owner: String,
@@ -12,7 +12,7 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// Makes the place.
+    /// Creates and migrates the database.
     pub fn make() -> Self {
         let place = Place::make();
         let (owner, login) = (place.owner_url(), place.login_url("knowhow_login", &password()));
@@ -22,7 +22,7 @@ impl Ground {
         ground
     }
 
-    /// How a command comes there.
+    /// Returns the settings with which a command uses this database.
     pub fn settings(&self) -> [(&str, &str); 2] {
         [("DATABASE_URL", &self.owner), ("KNOWHOW_DATABASE_URL", &self.login)]
     }
@@ -41,16 +41,16 @@ fn password() -> String {
     login.password().unwrap().to_owned()
 }
 
-/// Settings of a process with one thread there: it may open 13 connections, and 5 beside.
+/// Returns settings of a process with one thread, which may open at most 18 connections.
 fn one_thread(ground: &Ground) -> Vec<(&str, &str)> {
     [&ground.settings()[..], &[("KNOWHOW_WORKERS", "1")]].concat()
 }
 
 #[test]
-fn the_doctor_finds_what_is_wrong() {
+fn the_doctor_reports_wrong_settings() {
     let ground = Ground::make();
     let (success, said) = ground.doctor();
-    assert!(success && said.contains("processes: none is running"), "{said}");
+    assert!(success && said.contains("processes: no running process"), "{said}");
     let wrong = [("KNOWHOW_DATABASE_URL", ground.owner.as_str()), ("KNOWHOW_SECRET_KEY", "xyz")];
     let (success, said) = outcome(&["doctor"], &wrong);
     assert!(!success && said.contains("is a superuser") && said.contains("KNOWHOW_SECRET_KEY"), "{said}");
@@ -65,13 +65,13 @@ fn processes_are_listed_and_their_connections_compared() {
     let expected = concat!("process: serve ", env!("CARGO_PKG_VERSION"), " at ");
     assert!(line.starts_with(expected) && line.contains("at most 18 connections, seen "), "{line}");
     let (success, said) = ground.doctor();
-    assert!(success && said.contains("connections: 18 at most, which the database admits"), "{said}");
+    assert!(success && said.contains("connections: at most 18, which the database allows"), "{said}");
 
     let limit =
         |most: i32| ground.execute(&format!("alter database {} connection limit {most}", ground.place.database));
     limit(17);
     let (success, said) = ground.doctor();
-    let told = ["18 connections together", "limit of the database", "admits 17", "KNOWHOW_WORKERS", "a pooler"];
+    let told = ["18 connections together", "limit of the database", "allows 17", "KNOWHOW_WORKERS", "a pooler"];
     assert!(!success && told.iter().all(|word| said.contains(word)), "{said}");
     limit(18);
     assert!(ground.doctor().0);
@@ -82,20 +82,20 @@ fn processes_are_listed_and_their_connections_compared() {
     limit(-1);
     let (success, said) = ground.doctor();
     assert!(success && said.contains("process: worker 0.0.9 at elsewhere"), "{said}");
-    assert!(said.contains("2 versions are running") && said.contains("connections: 19 at most"), "{said}");
+    assert!(said.contains("2 versions are running") && said.contains("connections: at most 19"), "{said}");
     ground.execute("delete from processes where host = 'elsewhere'");
     service.terminate();
     service.wait(PATIENCE);
-    assert!(ground.doctor().1.contains("processes: none is running"), "{}", ground.doctor().1);
+    assert!(ground.doctor().1.contains("processes: no running process"), "{}", ground.doctor().1);
 }
 
-/// What a process says of itself is no reason for it to serve nobody.
+/// A process still serves requests if it cannot be added to the list of processes.
 #[test]
-fn a_process_that_cannot_be_listed_serves_and_says_so_once() {
+fn a_process_that_cannot_be_listed_serves_and_logs_it_once() {
     let ground = Ground::make();
     ground.execute("revoke insert on processes from knowhow_system");
     let mut service = Service::start(&one_thread(&ground));
-    let told = || service.log().matches("not in the list of processes; it tries again").count();
+    let told = || service.log().matches("cannot be added to the list of processes; retrying").count();
     poll("the process to say so", || (told() == 1).then_some(()));
     service.terminate();
     assert!(service.wait(PATIENCE).success());

@@ -1,4 +1,4 @@
-//! `knowhow dream`.
+//! The command `knowhow dream`.
 
 use std::process::Output;
 
@@ -9,7 +9,7 @@ use crate::callers::World;
 use crate::dreams::Night;
 use crate::service::{knowhow, login_url_of, run, setting};
 
-/// The command on the night's database, with its models.
+/// Runs `knowhow dream` on the database of the test, with its models.
 fn dream(night: &Night, arguments: &[&str]) -> Output {
     let (login, url) = (login_url_of(night.ground.owner.clone()), night.model.url());
     let folder = setting("KNOWHOW_TEST_MODEL_DIR").expect("the folder of the sentence model");
@@ -28,7 +28,7 @@ fn said(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Asked for three times within a week.
+/// Adds conversations in which alice asks for the same thing three times within a week.
 async fn asks_again(night: &Night) {
     for (days, message) in [
         (9, "Please cancel my gym membership for me"),
@@ -54,7 +54,7 @@ fn create() -> Value {
 }
 
 #[tokio::test]
-async fn a_dream_from_the_shell_prints_its_plan_and_leaves_it_to_a_person() {
+async fn a_dream_prints_its_plan_and_leaves_the_decision_to_a_person() {
     let night = Night::begin(json!({})).await;
     asks_again(&night).await;
     night.says(&create());
@@ -65,7 +65,7 @@ async fn a_dream_from_the_shell_prints_its_plan_and_leaves_it_to_a_person() {
     for part in [
         "  0. create cancel-membership: proposed\n     asked for three times<U+001B>[2J<U+200B>\n",
         "\n     +2. Check the term of notice.\n",
-        "it took 1 question to the model and ",
+        "used 1 model call and ",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -84,13 +84,13 @@ async fn a_dream_from_the_shell_prints_its_plan_and_leaves_it_to_a_person() {
 }
 
 #[tokio::test]
-async fn nothing_proposed_is_fine_and_a_failed_run_is_not() {
+async fn a_dream_without_proposals_succeeds_and_a_failed_run_does_not() {
     let night = Night::begin(json!({"dreams": {"optimize": "off"}})).await;
     asks_again(&night).await;
     night.says(&json!({"ops": []}));
     let none = dream(&night, &[]);
     let shown = said(&none.stdout);
-    assert!(none.status.success() && shown.contains("gaps: skipped, nothing is proposed"), "{shown}");
+    assert!(none.status.success() && shown.contains("gaps: skipped, there are no proposals"), "{shown}");
     assert!(shown.contains("\nconsolidate: ") && !shown.contains("optimize"), "{shown}");
     let off = dream(&night, &["--pass", "optimize"]);
     assert!(!off.status.success() && said(&off.stderr).contains("the pass optimize is off"), "{}", said(&off.stderr));
@@ -102,7 +102,7 @@ async fn nothing_proposed_is_fine_and_a_failed_run_is_not() {
 }
 
 #[tokio::test]
-async fn mistakes_are_named_and_make_no_user() {
+async fn wrong_arguments_of_dream_are_reported_and_create_no_user() {
     let World { admin, slug, .. } = &World::new().await;
     let said = |arguments: &[&str]| {
         let output = run(arguments);

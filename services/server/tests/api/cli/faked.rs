@@ -1,18 +1,19 @@
-//! A service that answers a sync with any names and paths.
+//! A fake service that answers a sync with any names and paths.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::{Arc, Mutex};
 
-use knowhow_domain::{ResourceEntry, SkillId, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{ResourceEntry, SkillId};
 use knowhow_testing::{FakeServer, Reply, Seen};
 use serde_json::{Value, json};
 
 use super::syncs::document;
 use crate::service::{knowhow, scratch};
 
-/// A skill as the service gives it.
+/// A skill as the fake service returns it.
 #[derive(Clone)]
 pub struct Given {
     pub id: SkillId,
@@ -30,6 +31,7 @@ impl Given {
 
     fn resources(&self) -> Vec<ResourceEntry> {
         let resource = |(path, text): (&String, &String)| ResourceEntry {
+            executable: false,
             path: path.clone(),
             media_type: "text/plain".to_owned(),
             size: text.len() as u64,
@@ -51,7 +53,7 @@ impl Given {
         json!({ "id": self.id, "version": 1, "digest": self.digest(), "resources": self.resources() })
     }
 
-    /// Answers what is below `/v1/skills/{id}`.
+    /// Returns the answer to a request below `/v1/skills/{id}`.
     fn answer(&self, below: &str) -> Option<String> {
         match below {
             "?peek=true" => Some(self.peeked().to_string()),
@@ -64,7 +66,7 @@ impl Given {
     }
 }
 
-/// The service, and a folder deep within one that is watched for any change.
+/// The fake service and a synced folder, deep inside a folder whose files are compared.
 pub struct Faked {
     server: FakeServer,
     skills: Arc<Mutex<Vec<Given>>>,
@@ -90,7 +92,7 @@ impl Faked {
         *self.skills.lock().unwrap() = skills;
     }
 
-    /// The command and its arguments.
+    /// Returns a `knowhow sync` command for the fake service and the folder `home`, with `options` appended.
     pub fn command(&self, options: &[&str]) -> std::process::Command {
         let url = self.server.url();
         let url = url.trim_end_matches("/v1");
@@ -103,7 +105,7 @@ impl Faked {
         self.command(options).output().unwrap()
     }
 
-    /// All files around and below the folder but the tool's own.
+    /// Returns all files around and inside the folder, except those that `sync` keeps for itself.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         read_all(&self.around, "", &mut files);
@@ -111,7 +113,7 @@ impl Faked {
         files
     }
 
-    /// Requests that would change something in the service.
+    /// Returns the received requests that would change data of the service.
     pub fn changes(&self) -> Vec<String> {
         self.server.seen().into_iter().map(|seen| seen.line).filter(|line| !line.starts_with("GET ")).collect()
     }
@@ -128,7 +130,7 @@ fn answer(skills: &[Given], seen: &Seen) -> Reply {
     found.map_or(Reply::Status(404, "", "{}"), |text| Reply::body(&text))
 }
 
-/// Files by their paths; of a link, where it leads.
+/// Reads the files by path, and the targets of links.
 pub fn read_all(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());

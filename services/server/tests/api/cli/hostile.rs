@@ -1,11 +1,11 @@
-//! `knowhow sync --pull` with a service that wants to write outside of the folder.
+//! `knowhow sync --pull` with a service that tries to write outside of the folder.
 
 use std::process::Stdio;
 
 use super::faked::{Faked, Given};
 use crate::service::poll;
 
-/// Names that lead out of the folder, hide in it, or mean another file on some system.
+/// Names that lead out of the folder, are hidden, or mean another file on some system.
 const NAMES: [&str; 143] = [
     "",
     ".",
@@ -152,7 +152,7 @@ const NAMES: [&str; 143] = [
     "a/b/c/d/e",
 ];
 
-/// Adds the long ones.
+/// Returns the names, including very long ones.
 fn hostile_names() -> Vec<String> {
     let mut names: Vec<String> = NAMES.map(str::to_owned).into();
     names.extend([2, 5, 20, 40].map(|depth| format!("{}escaped", "../".repeat(depth))));
@@ -160,10 +160,10 @@ fn hostile_names() -> Vec<String> {
     names
 }
 
-/// Paths of files of a skill that do the same.
+/// Returns paths of files in a skill that lead out of the folder, are hidden, or mean another file on some system.
 fn hostile_paths() -> Vec<String> {
     let is_of_names_alone = |name: &&String| {
-        // Files may have any visible letters, and lie anywhere below the skill.
+        // Files may have any visible characters, and any depth below the skill.
         let fine = [
             "a b",
             "a--b",
@@ -225,18 +225,18 @@ fn refuses(faked: &Faked, options: &[&str], what: &str) {
     assert!(faked.files() == before, "{what:?} {options:?} was written: {:?}", faked.files().keys());
     assert_eq!(output.status.code(), Some(1), "{what:?} {options:?}: {out} {err}");
     let shown: String = what.chars().take(200).flat_map(char::escape_default).collect();
-    assert!(out.contains("must not be written") && out.contains(&shown), "{what:?}: {out} {err}");
+    assert!(out.contains("unsafe to write") && out.contains(&shown), "{what:?}: {out} {err}");
     assert!(!out.chars().any(|c| c.is_control() && c != '\n'), "{out:?}");
     assert_eq!(faked.changes(), Vec::<String>::new(), "{what:?}");
 }
 
 #[test]
-fn a_name_that_the_server_would_refuse_refuses_the_whole_pull() {
+fn a_name_that_the_server_would_refuse_stops_the_whole_pull() {
     let names = hostile_names();
     assert!(names.len() >= 150, "{}", names.len());
     let faked = Faked::new(Vec::new());
     for (number, name) in names.iter().enumerate() {
-        // Before, between and behind good ones.
+        // The hostile name comes before, between or after good ones.
         let mut skills = vec![Given::new("good", &["references/a.md"]), Given::new("zebra", &[])];
         skills.insert(number % 3, Given::new(name, &["authorized_keys", "post-checkout"]));
         faked.gives(skills);
@@ -251,7 +251,7 @@ fn a_name_that_the_server_would_refuse_refuses_the_whole_pull() {
 }
 
 #[test]
-fn a_path_that_the_server_would_refuse_refuses_the_whole_pull() {
+fn a_path_that_the_server_would_refuse_stops_the_whole_pull() {
     let paths = hostile_paths();
     assert!(paths.len() >= 100, "{}", paths.len());
     let faked = Faked::new(Vec::new());
@@ -264,7 +264,7 @@ fn a_path_that_the_server_would_refuse_refuses_the_whole_pull() {
     faked.gives(vec![Given::new("good", &[]), Given::new("later", &[".git/config"])]);
     refuses(&faked, &["--pull", "--dry-run"], ".git/config");
     refuses(&faked, &["--pull", "--delete-all"], ".git/config");
-    // The same service without it is pulled.
+    // Without the hostile path the pull succeeds.
     faked.gives(vec![Given::new("good", &["references/a.md", "notes/ノート.md"])]);
     let output = faked.run(&["--pull"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -272,7 +272,7 @@ fn a_path_that_the_server_would_refuse_refuses_the_whole_pull() {
 }
 
 #[test]
-fn a_path_that_turns_hostile_later_refuses_the_pull_too() {
+fn a_path_that_turns_hostile_later_stops_the_pull_too() {
     let faked = Faked::new(vec![Given::new("good", &["references/a.md"]), Given::new("other", &[])]);
     assert!(faked.run(&["--pull"]).status.success());
     let (mut good, mut other) = (Given::new("good", &["references/a.md", "../../x"]), Given::new("other", &[]));

@@ -1,4 +1,4 @@
-//! The command line.
+//! Commands of `knowhow`.
 
 mod commands;
 mod corpus;
@@ -10,9 +10,11 @@ mod faked;
 mod hostile;
 mod imports;
 mod movers;
+mod moves;
 mod planted;
 mod scans;
 pub mod setup;
+mod sync_conflicts;
 pub mod syncs;
 mod terminal;
 mod watches;

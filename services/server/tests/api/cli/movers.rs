@@ -1,4 +1,4 @@
-//! People who move from other agents: their homes go in through the command line.
+//! Imports of the home folders of other agents with the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ fn document(name: &str, more: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n{more}---\nbody\n")
 }
 
-/// Imports, and answers with the document for programs and whether it went well.
+/// Runs an import, and returns its JSON output and whether it succeeded.
 fn import(caller: &Caller, source: &Path, options: &[&str]) -> (Value, bool) {
     let arguments = ["import", source.to_str().unwrap(), "--json", "--url", &shared().url, "--token"];
     let output = run(&[&arguments[..], &[caller.token.as_deref().unwrap()], options].concat());
@@ -37,7 +37,7 @@ async fn contents(caller: &Caller) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn from_hermes_come_skills_memories_and_the_soul() {
+async fn skills_memories_and_the_soul_are_imported_from_hermes() {
     let World { alice, .. } = &World::new().await;
     let hermes = "metadata:\n  hermes:\n    tags: [ops, release]\n    related_skills: [rollback]\n";
     let source = home(
@@ -72,7 +72,7 @@ async fn from_hermes_come_skills_memories_and_the_soul() {
 }
 
 #[tokio::test]
-async fn a_soul_is_replaced_only_where_that_is_asked_for() {
+async fn a_soul_is_replaced_only_with_replace_soul() {
     let World { alice, .. } = &World::new().await;
     alice.put("/v1/soul", json!({"text": "Be mine."})).await.ok(200);
     let source = home(".hermes", &[("SOUL.md", "Be theirs."), ("memories/USER.md", "x")]);
@@ -89,7 +89,7 @@ async fn a_soul_is_replaced_only_where_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn from_claude_code_come_commands_and_linked_skills() {
+async fn commands_and_linked_skills_are_imported_from_claude_code() {
     let World { alice, .. } = &World::new().await;
     let checkout = home(
         "checkout",
@@ -130,7 +130,7 @@ async fn from_claude_code_come_commands_and_linked_skills() {
 }
 
 #[tokio::test]
-async fn from_rockbot_come_json_skills_with_their_files() {
+async fn json_skills_with_files_are_imported_from_rockbot() {
     let World { alice, .. } = &World::new().await;
     let email =
         r##"{"name": "mcp/email", "summary": "Send email", "content": "# Email\n\n1. Write.\n", "seeAlso": ["x"]}"##;
@@ -155,7 +155,7 @@ async fn from_rockbot_come_json_skills_with_their_files() {
 }
 
 #[tokio::test]
-async fn json_frontmatter_is_read_and_a_missing_name_added() {
+async fn json_frontmatter_is_read_and_fix_adds_a_missing_name() {
     let World { alice, .. } = &World::new().await;
     let json = "---\n{\n\t\"name\": \"weather\",\n\t\"description\": \"Tells the weather\",\n\t\"metadata\": {\"tags\": [\"sky\"]}\n}\n---\nLook up.\n";
     let source = home(

@@ -1,4 +1,4 @@
-//! Links and pipes that others have planted where commands write files.
+//! Links and pipes that someone has placed where commands write files.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -12,7 +12,7 @@ use super::syncs::{Synced, document};
 use crate::callers::{Caller, World};
 use crate::service::{run, scratch, shared};
 
-/// A home with files that no command may change.
+/// A home folder with files that no command may change.
 struct Victim {
     home: PathBuf,
 }
@@ -44,10 +44,10 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Names under which a command may write before it renames, now or once.
+/// Names of unfinished files, of this version and of older ones.
 const PARTS: [&str; 4] = [".SKILL.md.knowhow-part", ".knowhow-sync-part-", ".a.md.knowhow-part", ".knowhow-part-"];
 
-/// A folder with the skill `s`, of which the service has a newer text and file.
+/// Returns a folder with the skill `s`, whose text and file are newer in the service.
 async fn behind(alice: &Caller) -> Synced {
     let synced = Synced::new(alice, &[("s/SKILL.md", &document("s", "old")), ("s/references/a.md", "old")]);
     synced.well(&[]);
@@ -67,12 +67,12 @@ fn replace_with_link(path: &Path, target: &Path) {
 }
 
 #[tokio::test]
-async fn a_pull_writes_through_no_link() {
+async fn a_pull_does_not_write_through_links() {
     let World { alice, .. } = &World::new().await;
     let victim = Victim::new();
     let before = victim.files();
     let synced = behind(alice).await;
-    // Copies of the folder, so that each has its own link.
+    // Each link is placed in a copy of the folder.
     let links = [
         ("s/SKILL.md", ".bashrc"),
         ("s/references/a.md", ".bashrc"),
@@ -92,7 +92,7 @@ async fn a_pull_writes_through_no_link() {
             let copy = Synced { home: scratch("planted"), caller: alice.clone() };
             let made = Command::new("cp").arg("-a").args([&synced.home, &copy.home]).status().unwrap();
             assert!(made.success());
-            // Changed here too, so that it is kept beside.
+            // The copy has a change too, so the pull keeps that text in a conflict file.
             copy.write("s/SKILL.md", &document("s", "mine"));
             replace_with_link(&copy.home.join(link), &victim.path(target));
             let output = copy.run(options);
@@ -105,7 +105,7 @@ async fn a_pull_writes_through_no_link() {
 }
 
 #[tokio::test]
-async fn a_new_skill_is_written_through_no_link() {
+async fn a_new_skill_is_not_written_through_a_link() {
     let World { alice, .. } = &World::new().await;
     let victim = Victim::new();
     let before = victim.files();
@@ -123,7 +123,7 @@ async fn a_new_skill_is_written_through_no_link() {
         assert!(victim.files() == before, "{link} -> {target}: {}", said(&output));
         assert!(!output.status.success() && said(&output).contains("link"), "{link}: {}", said(&output));
     }
-    // Also within the folder: into a checkout's hooks.
+    // Links inside the folder are refused too, for example to the hooks of a checkout.
     let two = Synced::new(alice, &[(".git/hooks/x.sample", "")]);
     let path = two.home.join(name.trim_start_matches("x/"));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -133,7 +133,7 @@ async fn a_new_skill_is_written_through_no_link() {
 }
 
 #[tokio::test]
-async fn names_of_unfinished_files_are_not_followed() {
+async fn links_with_names_of_unfinished_files_are_not_followed() {
     let World { alice, .. } = &World::new().await;
     let victim = Victim::new();
     let before = victim.files();
@@ -154,13 +154,13 @@ async fn names_of_unfinished_files_are_not_followed() {
 }
 
 #[tokio::test]
-async fn a_removal_follows_no_link() {
+async fn a_removal_does_not_follow_links() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("s/SKILL.md", &document("s", "x")), ("s/references/a.md", "a")]);
     synced.write("other/SKILL.md", &document("other", "x"));
     synced.well(&[]);
     alice.delete("/v1/skills/s").await.empty(204);
-    // The same files, reached through a link that a host follows.
+    // The same files are reached through a link that agents follow.
     let elsewhere = scratch("elsewhere");
     std::fs::rename(synced.home.join("s"), &elsewhere).unwrap();
     std::fs::create_dir(synced.home.join("skills")).unwrap();
@@ -178,13 +178,13 @@ async fn pipes_do_not_hang_a_sync() {
         std::fs::remove_file(synced.home.join(path)).ok();
         assert!(Command::new("mkfifo").arg(synced.home.join(path)).status().unwrap().success());
         let output = synced.run(&["--pull"]);
-        assert!(said(&output).contains("not a plain file"), "{path}: {}", said(&output));
+        assert!(said(&output).contains("not a regular file"), "{path}: {}", said(&output));
         alice.delete("/v1/skills/s").await.empty(204);
     }
 }
 
 #[tokio::test]
-async fn a_hard_link_is_replaced_and_its_other_name_stays() {
+async fn a_hard_link_is_replaced_and_its_other_name_keeps_its_text() {
     let World { alice, .. } = &World::new().await;
     let victim = Victim::new();
     let synced = behind(alice).await;
@@ -197,7 +197,7 @@ async fn a_hard_link_is_replaced_and_its_other_name_stays() {
 }
 
 #[tokio::test]
-async fn outputs_of_exports_follow_no_link() {
+async fn outputs_of_exports_do_not_follow_links() {
     let World { alice, admin, .. } = &World::new().await;
     alice.create_all(&["mine"]).await;
     let victim = Victim::new();
@@ -220,12 +220,12 @@ async fn outputs_of_exports_follow_no_link() {
             }
             _ => with(caller, &[command, rest, &["-o", path.to_str().unwrap()]].concat()),
         };
-        // Under the name of an unfinished file, as it was once, nothing happens to it.
+        // A link with the name of an unfinished file of older versions is not used.
         symlink(victim.path(".bashrc"), folder.join(".out.zip.knowhow-part")).unwrap();
         let done = send(&output);
         assert!(done.status.success(), "{command:?}: {}", said(&done));
         assert!(output.metadata().unwrap().len() > 0 && victim.files() == before);
-        // The file itself as a link is refused, whatever it leads to.
+        // An output path that is a link is refused, regardless of its target.
         for target in [".bashrc", "no-such-file", "empty"] {
             replace_with_link(&output, &victim.path(target));
             let refused = send(&output);
@@ -233,18 +233,18 @@ async fn outputs_of_exports_follow_no_link() {
             assert!(victim.files() == before && output.is_symlink());
             std::fs::remove_file(&output).unwrap();
         }
-        // So is what is no plain file.
+        // An output that is not a regular file is refused too.
         for special in ["/dev/null", folder.to_str().unwrap()] {
             let refused = send(Path::new(special));
-            assert!(!refused.status.success() && said(&refused).contains("not a plain file"), "{}", said(&refused));
+            assert!(!refused.status.success() && said(&refused).contains("not a regular file"), "{}", said(&refused));
         }
         assert!(!std::fs::symlink_metadata("/dev/null").unwrap().is_file());
-        // An earlier file keeps its permissions, but for those that change the user.
+        // An existing file keeps its permissions, without the set-user-ID bit.
         std::fs::write(&output, "earlier").unwrap();
         std::fs::set_permissions(&output, PermissionsExt::from_mode(0o4600)).unwrap();
         assert!(send(&output).status.success());
         assert_eq!(output.metadata().unwrap().mode() & 0o7777, 0o600);
-        // A link above the file is the user's own choice.
+        // A link above the file is followed, because the user gave that path.
         let through = folder.join("through");
         symlink(&folder, &through).unwrap();
         assert!(send(&through.join("other.zip")).status.success() && folder.join("other.zip").exists());
@@ -254,7 +254,7 @@ async fn outputs_of_exports_follow_no_link() {
 }
 
 #[tokio::test]
-async fn hidden_files_stay_where_they_are() {
+async fn hidden_files_are_neither_sent_nor_accepted() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("s/SKILL.md", &document("s", "x")), ("s/references/a.md", "a")]);
     for path in ["s/.env", "s/.git/hooks/x", "s/references/.ssh/id", "s/scripts/.cache/y"] {

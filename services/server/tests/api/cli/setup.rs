@@ -1,12 +1,12 @@
-//! Setting up a deployment: what `migrate`, `doctor`, `serve` and the other commands say of a database that is not as it
-//! must be, and how the command line introduces itself.
+//! Setup of a deployment: messages of `migrate`, `doctor`, `serve` and other commands if the database is not usable,
+//! and the help of the command line.
 
 use uuid::Uuid;
 
 use crate::service::{knowhow, login_url, login_url_of, migrated, owner_url, printed};
 use crate::sql::{column_at, execute, execute_at};
 
-/// What a command said on both channels, and whether it succeeded.
+/// Returns whether a command succeeded, and its output on both channels.
 pub fn outcome(arguments: &[&str], settings: &[(&str, &str)]) -> (bool, String) {
     migrated();
     let output = knowhow(arguments).envs(settings.iter().copied()).output().unwrap();
@@ -18,7 +18,7 @@ fn login() -> url::Url {
     login_url().parse().unwrap()
 }
 
-/// Each mistake in the URL, and what is said of it.
+/// Returns wrong database URLs, each with the expected reason and advice.
 fn mistakes() -> Vec<(url::Url, &'static str, &'static str)> {
     let changed = |change: fn(&mut url::Url)| {
         let mut url = login();
@@ -37,12 +37,12 @@ fn mistakes() -> Vec<(url::Url, &'static str, &'static str)> {
             "KNOWHOW_DATABASE_URL",
         ),
         (changed(|url| url.set_query(Some("sslmode=require"))), "the server does not offer TLS", "sslmode=prefer"),
-        (changed(|url| url.set_port(Some(1)).unwrap()), "Connection refused", "is Postgres running there"),
+        (changed(|url| url.set_port(Some(1)).unwrap()), "Connection refused", "check that Postgres is running there"),
     ]
 }
 
 #[test]
-fn every_command_says_why_the_database_is_out_of_reach() {
+fn every_command_explains_why_the_database_is_unreachable() {
     let says_why = |command: &[&str]| {
         for (url, reason, advice) in mistakes() {
             let (success, said) = outcome(command, &[("KNOWHOW_DATABASE_URL", url.as_str())]);
@@ -55,7 +55,7 @@ fn every_command_says_why_the_database_is_out_of_reach() {
             assert!(!said.contains(url.password().unwrap()) && !said.contains("internal error"), "{command:?}: {said}");
         }
     };
-    // At once: some of them try for seconds before they give up.
+    // Runs the commands concurrently, because some of them retry for seconds.
     std::thread::scope(|scope| {
         for command in [&["doctor"][..], &["serve"], &["worker"], &["token", "--tenant", "demo"], &["seed-demo"]] {
             scope.spawn(move || says_why(command));
@@ -63,7 +63,7 @@ fn every_command_says_why_the_database_is_out_of_reach() {
     });
 }
 
-/// A database of one's own and the name of a role, both dropped at the end.
+/// A separate database and the name of a role. Both are dropped at the end.
 pub(super) struct Place {
     pub(super) database: String,
     role: String,
@@ -99,7 +99,7 @@ impl Drop for Place {
 }
 
 #[test]
-fn a_password_changes_on_demand_alone_and_a_wrong_one_is_told() {
+fn a_password_is_changed_only_on_request_and_a_wrong_one_reported() {
     let place = Place::make();
     let owner = place.owner_url();
     let migrate = |arguments: &[&str], role: &str, password: &str| {
@@ -124,7 +124,7 @@ fn a_password_changes_on_demand_alone_and_a_wrong_one_is_told() {
 }
 
 #[test]
-fn who_may_not_migrate_is_told_the_statements_once() {
+fn a_role_that_may_not_migrate_gets_the_needed_statements_once() {
     let place = Place::make();
     execute(&format!("create role {} login createrole password 'x'", place.role));
     execute(&format!("alter database {} owner to {}", place.database, place.role));
@@ -140,7 +140,7 @@ fn who_may_not_migrate_is_told_the_statements_once() {
 }
 
 #[test]
-fn a_role_or_database_that_cannot_be_migrated_is_refused_before_anything_is_done() {
+fn unsuitable_roles_and_databases_are_refused_before_any_migration() {
     let place = Place::make();
     let (owner, login) = (place.owner_url(), login_url());
     let acting = |settings: &str| format!("{owner}?options={settings}");
@@ -154,7 +154,7 @@ fn a_role_or_database_that_cannot_be_migrated_is_refused_before_anything_is_done
     {
         let words = format!("the role '{role}' cannot run the migrations");
         refused(&acting(&format!("-c%20role%3D{role}")), &login, &words);
-        refused(&acting(&format!("-c+role={role}")), &login, "let a role of another name own the database");
+        refused(&acting(&format!("-c+role={role}")), &login, "let a role with another name own the database");
     }
     refused(&acting("-c%20default_transaction_read_only=on"), &login, "DATABASE_URL must lead to the primary");
     execute(&format!("create role {} login createrole password 'x'", place.role));
@@ -165,7 +165,7 @@ fn a_role_or_database_that_cannot_be_migrated_is_refused_before_anything_is_done
         }
     };
     let mine = place.login_url(&place.role, "x");
-    refused(&mine, &mine, "is the login role of KNOWHOW_DATABASE_URL too");
+    refused(&mine, &mine, "is also the login role of KNOWHOW_DATABASE_URL");
     change(&["create schema other", "create extension vector schema other"]);
     refused(&mine, &login, "alter extension vector set schema public;");
     change(&["alter extension vector set schema public", "alter schema public owner to current_user"]);
@@ -175,7 +175,7 @@ fn a_role_or_database_that_cannot_be_migrated_is_refused_before_anything_is_done
 }
 
 #[test]
-fn another_secret_key_over_the_demo_tenant_is_told() {
+fn another_secret_key_for_the_demo_tenant_is_reported() {
     let place = Place::make();
     let (owner, login) = (place.owner_url(), place.login_url(&place.role, "x"));
     let settings = [("DATABASE_URL", owner.as_str()), ("KNOWHOW_DATABASE_URL", login.as_str())];
@@ -191,9 +191,9 @@ fn another_secret_key_over_the_demo_tenant_is_told() {
 }
 
 #[test]
-fn the_command_line_introduces_itself() {
+fn help_completions_and_errors_describe_the_commands() {
     let help = printed(&["--help"]);
-    assert!(help.starts_with("Keeps what agents have learned to do"), "{help}");
+    assert!(help.starts_with("Stores what agents have learned to do"), "{help}");
     let script = printed(&["completions", "bash"]);
     assert!(script.contains("_knowhow()") && script.contains("set-login-password"), "{script}");
     let (success, said) = outcome(&["token", "--tenant", "demo", "--role", "boss"], &[]);

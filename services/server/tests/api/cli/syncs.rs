@@ -1,19 +1,18 @@
-//! `knowhow sync` against a running service: a folder and a user's skills, kept the same.
+//! `knowhow sync` with a running service, between a folder and a user's skills.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
-use knowhow_testing::Wire;
 use serde_json::{Value, json};
 
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
 use crate::reviewing::{ATTACK, decide};
-use crate::service::{knowhow, poll, poll_async, run, scratch, shared};
+use crate::service::{knowhow, run, scratch, shared};
 use crate::talk::Talk;
 
-/// A folder that is kept the same as a caller's skills.
+/// A folder that is synced with a caller's skills.
 pub struct Synced {
     pub home: PathBuf,
     pub caller: Caller,
@@ -45,7 +44,7 @@ impl Synced {
         std::fs::remove_dir_all(self.home.join(path)).unwrap();
     }
 
-    /// The command and its arguments.
+    /// Returns the arguments of the command.
     fn command<'a>(&'a self, url: &'a str, options: &[&'a str]) -> Vec<&'a str> {
         let fixed =
             ["sync", self.home.to_str().unwrap(), "--url", url, "--token", self.caller.token.as_deref().unwrap()];
@@ -56,7 +55,7 @@ impl Synced {
         run(&self.command(&shared().url, options))
     }
 
-    /// What a program is told, and whether all is well.
+    /// Runs a sync, and returns its JSON output and whether it succeeded.
     pub fn sync(&self, options: &[&str]) -> (Value, bool) {
         let output = self.run(&[&["--json"], options].concat());
         let said = String::from_utf8_lossy(&output.stderr);
@@ -64,7 +63,7 @@ impl Synced {
         (told, output.status.success())
     }
 
-    /// The same where all has to be well.
+    /// Runs a sync that must succeed, and returns its JSON output.
     #[track_caller]
     pub fn well(&self, options: &[&str]) -> Value {
         let (told, is_well) = self.sync(options);
@@ -72,8 +71,8 @@ impl Synced {
         told
     }
 
-    /// Everything below the folder but our own files.
-    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+    /// Returns all files below the folder, except those that `sync` keeps for itself.
+    pub(super) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         read_all(&self.home, "", &mut files);
         files.retain(|path, _| !path.starts_with(".knowhow-sync"));
@@ -97,28 +96,28 @@ pub fn document(name: &str, body: &str) -> String {
 }
 
 #[track_caller]
-fn done(told: &Value, indexed: u64, reconciled: u64, removed: u64) {
+pub(super) fn done(told: &Value, indexed: u64, reconciled: u64, removed: u64) {
     let totals = &told["totals"];
     let found = ["indexed", "reconciled", "removed"].map(|name| totals[name].as_u64().unwrap());
     assert_eq!(found, [indexed, reconciled, removed], "{told:#}");
 }
 
-/// The outcome for each skill that is not the same on both sides.
-fn outcomes(told: &Value) -> Vec<(String, String)> {
+/// Returns the outcome of each skill that differs between the two sides.
+pub(super) fn outcomes(told: &Value) -> Vec<(String, String)> {
     let of = |member: &str| pluck(&told["skills"], member);
     of("name").into_iter().zip(of("outcome")).collect()
 }
 
-fn is(name: &str, outcome: &str) -> Vec<(String, String)> {
+pub(super) fn is(name: &str, outcome: &str) -> Vec<(String, String)> {
     vec![(name.to_owned(), outcome.to_owned())]
 }
 
-async fn raw(caller: &Caller, name: &str) -> String {
+pub(super) async fn raw(caller: &Caller, name: &str) -> String {
     caller.get(&format!("/v1/skills/{}/SKILL.md", name.replace('/', "%2F"))).await.text()
 }
 
 #[tokio::test]
-async fn a_folder_is_sent_and_then_only_what_changes() {
+async fn a_folder_is_sent_and_afterwards_only_its_changes() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(
         alice,
@@ -151,7 +150,7 @@ async fn a_folder_is_sent_and_then_only_what_changes() {
 }
 
 #[tokio::test]
-async fn what_is_removed_goes_only_where_that_is_asked_for() {
+async fn removed_skills_are_deleted_only_on_request() {
     let World { alice, .. } = &World::new().await;
     let texts = ["a", "b"].map(|name| (format!("{name}/SKILL.md"), document(name, "1")));
     let synced = Synced::new(alice, &texts.each_ref().map(|(path, text)| (path.as_str(), text.as_str())));
@@ -165,7 +164,7 @@ async fn what_is_removed_goes_only_where_that_is_asked_for() {
     done(&told, 1, 0, 1);
     assert_eq!(outcomes(&told), is("a", "deleted"));
     assert_eq!(alice.names().await, ["b"]);
-    // What cannot be read is not removed.
+    // A skill that cannot be read is not deleted.
     synced.write("b/SKILL.md", "no frontmatter");
     let (told, is_well) = synced.sync(&["--delete"]);
     assert!(!is_well && told["totals"]["refused"] == 1, "{told}");
@@ -180,7 +179,7 @@ async fn what_is_removed_goes_only_where_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn skills_of_another_source_are_never_touched() {
+async fn skills_of_another_source_are_not_changed() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["mine", "other"]).await;
     let before = raw(alice, "mine").await;
@@ -204,38 +203,7 @@ async fn skills_of_another_source_are_never_touched() {
 }
 
 #[tokio::test]
-async fn where_both_have_changed_nobody_is_overwritten() {
-    let World { alice, .. } = &World::new().await;
-    let synced = Synced::new(alice, &[("s/SKILL.md", &document("s", "one")), ("s/references/a.md", "a")]);
-    synced.well(&[]);
-    alice.replace("s", "one", "two").await.ok(200);
-    let told = synced.well(&[]);
-    assert_eq!(outcomes(&told), is("s", "behind"));
-    assert!(synced.read("s/SKILL.md").contains("one"));
-    synced.write("s/SKILL.md", &document("s", "three"));
-    let (told, is_well) = synced.sync(&[]);
-    assert!(!is_well, "{told}");
-    assert_eq!(outcomes(&told), is("s", "conflict"));
-    let reason = told["skills"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("since version 1") && reason.contains("at version 2"), "{reason}");
-    assert!(raw(alice, "s").await.contains("two") && synced.read("s/SKILL.md").contains("three"));
-    // The service wins, and the folder's text is kept beside, out of reach of later syncs.
-    done(&synced.well(&["--pull"]), 1, 1, 0);
-    assert!(synced.read("s/SKILL.md").contains("two"));
-    assert!(synced.read("s/SKILL.md.conflict-2").contains("three"));
-    assert!(!synced.has("s/references/a.md.conflict-2"), "it is the same on both sides");
-    done(&synced.well(&["--pull"]), 1, 0, 0);
-    assert_eq!(pluck(&alice.peek("s").await["resources"], "path"), ["references/a.md"]);
-    // The folder wins.
-    alice.replace("s", "two", "four").await.ok(200);
-    synced.write("s/SKILL.md", &document("s", "five"));
-    done(&synced.well(&["--push"]), 1, 1, 0);
-    assert!(raw(alice, "s").await.contains("five"));
-    assert_eq!(alice.peek("s").await["version"], 4);
-}
-
-#[tokio::test]
-async fn what_is_new_in_the_service_is_written_with_its_files() {
+async fn skills_new_in_the_service_are_written_with_their_files() {
     let World { alice, .. } = &World::new().await;
     let text = "---\nname: email\ndescription: Mails\n---\r\nBody with \u{e9}, and no end of line";
     let one = Synced::new(alice, &[("mcp/email/SKILL.md", text), ("mcp/email/scripts/send it.sh", "#!/bin/sh\n")]);
@@ -251,18 +219,19 @@ async fn what_is_new_in_the_service_is_written_with_its_files() {
     assert_eq!(two.read("mcp/email/scripts/send it.sh"), "#!/bin/sh\n");
     assert!(!two.has("not-of-a-folder"));
     done(&two.well(&["--pull"]), 3, 0, 0);
-    // A change in the one folder reaches the other, also of files alone, and a script stays one that can be run.
-    let script = two.home.join("mcp/email/scripts/send it.sh");
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&script, permissions).unwrap();
+    // A changed file or executable bit in one folder is synced to the other folder. This includes files other than
+    // SKILL.md.
     one.write("mcp/email/scripts/send it.sh", "#!/bin/bash\n");
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(one.home.join("mcp/email/scripts/send it.sh"), permissions).unwrap();
     one.write("mcp/email/references/new.md", "n");
     one.well(&[]);
     done(&two.well(&["--pull"]), 3, 1, 0);
     assert_eq!(two.files()["mcp/email/references/new.md"], b"n");
     assert_eq!(two.read("mcp/email/scripts/send it.sh"), "#!/bin/bash\n");
+    let script = two.home.join("mcp/email/scripts/send it.sh");
     let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&script).unwrap().permissions());
-    assert_eq!(mode & 0o777, 0o755);
+    assert_eq!(mode & 0o100, 0o100);
     one.remove("mcp/email/references");
     one.remove("plain");
     one.well(&["--delete"]);
@@ -275,31 +244,7 @@ async fn what_is_new_in_the_service_is_written_with_its_files() {
 }
 
 #[tokio::test]
-async fn a_state_that_is_lost_or_of_somebody_else_loses_no_text() {
-    let World { alice, bob, .. } = &World::new().await;
-    let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "1")), ("b/SKILL.md", &document("b", "1"))]);
-    synced.well(&[]);
-    let state = synced.read(".knowhow-sync");
-    synced.write(".knowhow-sync", "{ half");
-    done(&synced.well(&[]), 2, 0, 0);
-    assert_eq!(synced.read(".knowhow-sync"), state, "it is made again from both sides");
-    // Without it nobody can tell a removal from a skill that was never here.
-    std::fs::remove_file(synced.home.join(".knowhow-sync")).unwrap();
-    synced.remove("a");
-    synced.write("b/SKILL.md", &document("b", "2"));
-    let (told, is_well) = synced.sync(&["--delete"]);
-    assert!(!is_well);
-    assert_eq!(outcomes(&told), [is("a", "behind"), is("b", "conflict")].concat());
-    assert!(raw(alice, "b").await.contains("\n1\n") && synced.read("b/SKILL.md").contains("\n2\n"));
-    // Bob has none of these, which does not mean that he has deleted them.
-    synced.well(&["--push"]);
-    let of_bob = Synced { home: synced.home.clone(), caller: bob.clone() };
-    done(&of_bob.well(&["--pull", "--delete"]), 1, 1, 0);
-    assert_eq!((bob.names().await, alice.names().await), (vec!["b".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
-}
-
-#[tokio::test]
-async fn a_dry_run_changes_nothing_anywhere() {
+async fn a_dry_run_changes_neither_side() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "1")), ("b/SKILL.md", &document("b", "1"))]);
     done(&synced.well(&["--dry-run"]), 2, 2, 0);
@@ -322,7 +267,7 @@ async fn a_dry_run_changes_nothing_anywhere() {
 }
 
 #[tokio::test]
-async fn links_hidden_folders_and_clashes_are_as_in_an_import() {
+async fn links_hidden_folders_and_clashes_are_treated_as_in_an_import() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(
         alice,
@@ -353,7 +298,7 @@ async fn links_hidden_folders_and_clashes_are_as_in_an_import() {
     for path in [".archive", "again", ".claude/skills/hidden/secret.md"] {
         assert!(left.contains(&synced.home.join(path).display().to_string()), "{path}: {left:?}");
     }
-    // What is newer is not written where a link leads.
+    // A newer text is not written through a link.
     alice.replace("linked", "as it was", "newer").await.ok(200);
     let put = alice.send(reqwest::Method::PUT, "/v1/skills/hidden/resources/references/x.md");
     put.body("text/markdown", "x").await.ok(200);
@@ -362,12 +307,12 @@ async fn links_hidden_folders_and_clashes_are_as_in_an_import() {
     assert!(elsewhere.read("linked/SKILL.md").contains("as it was"), "{told}");
     assert!(!elsewhere.has("x.md") && told["totals"]["refused"] == 3, "{told}");
     let refused = told["skills"].as_array().unwrap().iter().filter(|entry| entry["outcome"] == "refused");
-    let behind_links = refused.filter(|entry| entry["reason"].as_str().unwrap().contains("it is a link"));
+    let behind_links = refused.filter(|entry| entry["reason"].as_str().unwrap().contains("a link or file is in"));
     assert_eq!(behind_links.count(), 2, "{told}");
 }
 
 #[tokio::test]
-async fn a_prefix_keeps_folders_apart() {
+async fn a_prefix_separates_folders() {
     let World { alice, .. } = &World::new().await;
     let team = Synced::new(alice, &[("a/SKILL.md", &document("a", "team"))]);
     let own = Synced::new(alice, &[("a/SKILL.md", &document("a", "own"))]);
@@ -381,7 +326,7 @@ async fn a_prefix_keeps_folders_apart() {
 }
 
 #[tokio::test]
-async fn tainted_skills_stay_out_of_folders() {
+async fn tainted_skills_are_not_written_to_folders() {
     let World { alice, .. } = &World::unreviewed().await;
     let one = Synced::new(alice, &[("t/SKILL.md", &document("t", "as it was"))]);
     one.well(&[]);
@@ -395,22 +340,7 @@ async fn tainted_skills_stay_out_of_folders() {
 }
 
 #[tokio::test]
-async fn one_sync_works_on_a_folder_at_a_time() {
-    let World { alice, .. } = &World::new().await;
-    let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "1"))]);
-    let lock = std::fs::File::create(synced.home.join(".knowhow-sync.lock")).unwrap();
-    lock.lock().unwrap();
-    let output = synced.run(&[]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("another sync works on"), "{said}");
-    assert!(alice.names().await.is_empty());
-    done(&synced.well(&["--dry-run"]), 1, 1, 0);
-    drop(lock);
-    done(&synced.well(&[]), 1, 1, 0);
-}
-
-#[tokio::test]
-async fn mistakes_are_named() {
+async fn wrong_arguments_of_sync_are_reported() {
     let World { alice, read_only, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "1"))]);
     let said = |output: Output| {
@@ -431,88 +361,14 @@ async fn mistakes_are_named() {
     assert!(away.contains("cannot be reached"), "{away}");
 }
 
-/// Starts a sync, which runs beside the test.
+/// Starts a sync in the background.
 pub fn spawn(synced: &Synced, url: &str, options: &[&str]) -> Child {
     let mut command = knowhow(&synced.command(url, options));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn kill(process: &mut Child) {
-    process.kill().unwrap();
-    process.wait().unwrap();
-}
-
 #[tokio::test]
-async fn a_sync_that_is_killed_half_way_is_simply_done_again() {
-    let World { alice, .. } = &World::new().await;
-    let one = Synced::new(alice, &[]);
-    for number in 0..150 {
-        one.write(&format!("s{number}/SKILL.md"), &document(&format!("s{number}"), &"line\n".repeat(200)));
-        one.write(&format!("s{number}/references/a.md"), &number.to_string());
-    }
-    let mut process = spawn(&one, &shared().url, &[]);
-    poll_async("some skills to be there", async || (!alice.names().await.is_empty()).then_some(())).await;
-    kill(&mut process);
-    let told = one.well(&[]);
-    assert_eq!((&told["totals"]["indexed"], &told["totals"]["conflict"]), (&json!(150), &json!(0)), "{told}");
-    done(&one.well(&[]), 150, 0, 0);
-    // The same the other way round.
-    let two = Synced::new(alice, &[]);
-    let mut process = spawn(&two, &shared().url, &["--pull"]);
-    poll("some skills to be here", || two.has("s1/SKILL.md").then_some(()));
-    kill(&mut process);
-    let told = two.well(&["--pull"]);
-    assert_eq!(&told["totals"]["conflict"], &json!(0), "{told}");
-    assert!(one.files() == two.files(), "byte for byte");
-    done(&two.well(&["--pull"]), 150, 0, 0);
-    assert_eq!(
-        alice.get("/v1/skills/export/digests?source=sync").await.ok(200)["items"].as_array().unwrap().len(),
-        150
-    );
-}
-
-/// As of a sync that was killed, whose last request the service carries out while the next one looks: what comes in between
-/// listing and comparing came by a sync, and is no reason to refuse.
-#[tokio::test]
-async fn what_another_sync_has_just_brought_is_taken_for_it() {
-    let World { alice, .. } = &World::new().await;
-    let files = [("a/SKILL.md", document("a", "x")), ("b/SKILL.md", document("b", "x"))];
-    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
-    let (killed, next) = (Synced::new(alice, &files[..1]), Synced::new(alice, &files));
-    alice.create(skill("c")).await;
-    next.write("c/SKILL.md", &document("c", "x"));
-    let wire = Wire::holding(&shared().url, "POST /v1/skills/import/check");
-    let process = spawn(&next, &wire.url, &["--json"]);
-    poll("the skills to be listed", || (wire.seen() == 1).then_some(()));
-    done(&killed.well(&[]), 1, 1, 0);
-    wire.flow();
-    let told: Value = serde_json::from_slice(&process.wait_with_output().unwrap().stdout).unwrap();
-    let expected = [("b", "created"), ("c", "refused")].map(|(name, outcome)| (name.to_owned(), outcome.to_owned()));
-    assert_eq!(outcomes(&told), expected, "{told:#}");
-    next.remove("c");
-    done(&next.well(&[]), 2, 0, 0);
-}
-
-#[tokio::test]
-async fn a_pull_that_was_broken_off_is_nobodys_change() {
-    let World { alice, .. } = &World::new().await;
-    let files = [("s/SKILL.md", document("s", "old")), ("s/references/a.md", "a".to_owned())];
-    let synced = Synced::new(alice, &files.each_ref().map(|(path, text)| (*path, text.as_str())));
-    synced.well(&[]);
-    alice.replace("s", "old", "new").await.ok(200);
-    let put = alice.send(reqwest::Method::PUT, "/v1/skills/s/resources/references/a.md");
-    put.body("text/markdown", "b").await.ok(200);
-    // As a kill leaves it: one file is written, one is not, one is half and has not taken its place.
-    synced.write("s/references/a.md", "b");
-    synced.write("s/.knowhow-sync-part-0", "---\nname");
-    assert_eq!(outcomes(&synced.well(&[])), is("s", "behind"));
-    done(&synced.well(&["--pull"]), 1, 1, 0);
-    assert!(synced.read("s/SKILL.md").contains("new"));
-    assert_eq!(synced.files().into_keys().collect::<Vec<_>>(), ["s/SKILL.md", "s/references/a.md"]);
-}
-
-#[tokio::test]
-async fn a_change_that_waits_for_a_person_is_told_as_such() {
+async fn a_change_that_waits_for_review_is_reported() {
     let World { alice, admin, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("bad/SKILL.md", &document("bad", ATTACK))]);
     synced.write("good/SKILL.md", &document("good", "b"));
@@ -530,7 +386,7 @@ async fn a_change_that_waits_for_a_person_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn what_the_user_has_of_another_kind_is_no_ones_business() {
+async fn a_sync_ignores_skills_that_were_not_synced() {
     let World { alice, .. } = &World::new().await;
     alice.create(skill("note")).await;
     let synced = Synced::new(alice, &[]);

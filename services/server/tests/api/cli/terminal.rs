@@ -1,4 +1,5 @@
-//! Text of a hostile service or folder: no command prints a character that a terminal obeys, hides, reorders or breaks a line at.
+//! Text of a hostile service or folder: no command prints characters that control a terminal, hide or reorder text,
+//! or break lines.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,13 +11,13 @@ use serde_json::{Value, json};
 use crate::hostile::{Asked, Hostile, TOKEN, at, both, send};
 use crate::service::{knowhow, migrated, scratch};
 
-/// Text that clears the screen, sets the clipboard, forges lines, and hides: one of each kind. It has no NUL and no slash, so that a
-/// file can have it for a name.
+/// Text with one character of each kind: clears the screen, sets the clipboard, forges lines or hides text. The text
+/// has no NUL and no slash, so that a file can have this name.
 const EVIL: &str = "x\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\rall is well\nall is well\u{b}\u{c}\u{8}\u{7f}\u{85}all is well\u{9b}2J\u{9d}0;t\u{9c}\
     \u{2028}all is well\u{2029}\u{202e}txt\u{202c}\u{2066}\u{2069}\u{200b}\u{200d}\u{200e}\u{61c}\u{feff}\u{ad}\u{2060}\u{180e}\u{600}\u{6dd}\
     \u{fff9}\u{fe0f}\u{e0100}\u{e0041}\u{3164}\u{115f}\u{2800}\u{a0}\u{3000}\u{e000}\u{ffff}y";
 
-/// Requires that a terminal shows both outputs as they are.
+/// Asserts that both outputs contain no such character, and returns the outputs.
 #[track_caller]
 fn check(arguments: &[&str], output: &Output) -> String {
     for stream in [&output.stdout, &output.stderr] {
@@ -37,7 +38,7 @@ fn shows_evil(said: &str) -> bool {
     ["<U+001B>[2J", "\\u001b[2J", "\\u{1b}[2J"].iter().any(|shown| said.contains(shown))
 }
 
-/// One item with every member that a command prints.
+/// Returns an item with every member that a command prints.
 fn item() -> Value {
     let mut item = json!({
         "state": EVIL, "model": EVIL, "problem": EVIL, "settings": {EVIL: EVIL}, EVIL: EVIL, "turns": EVIL, "attempts": EVIL,
@@ -117,7 +118,7 @@ const ADMIN: [&[&str]; 25] = [
 ];
 
 #[test]
-fn answers_to_admins_are_shown_and_not_obeyed() {
+fn answers_to_admins_are_printed_escaped() {
     let service = Hostile::json(lists);
     let mut showed = 0;
     for arguments in ADMIN {
@@ -136,7 +137,7 @@ fn answers_to_admins_are_shown_and_not_obeyed() {
 }
 
 #[test]
-fn refusals_are_shown_and_not_obeyed() {
+fn refusals_are_printed_escaped() {
     let folder = folder_with("good");
     let folder = folder.to_str().unwrap();
     let archive = scratch("archive.zip");
@@ -144,14 +145,14 @@ fn refusals_are_shown_and_not_obeyed() {
         &["import", folder],
         &["sync", folder],
         &["sync", folder, "--pull", "--json"],
-        // Not `-o -`: an archive goes to a pipe as it is.
+        // `-o -` is left out, because an archive is written to a pipe unchanged.
         &["export", "-o", archive.to_str().unwrap()],
     ];
     let mut commands: Vec<Vec<&str>> = ADMIN.iter().map(|arguments| [&["admin"], *arguments].concat()).collect();
     commands.extend(sources.iter().map(|arguments| arguments.to_vec()));
     let service = Hostile::start(|asked, stream| {
         let problem = json!({ "type": format!("/problems/{EVIL}"), "title": EVIL, "detail": EVIL });
-        // By turns: a refusal, a redirect, and what is no JSON.
+        // Answers in turn with a refusal, a redirect, and invalid JSON.
         match asked.head.len() % 3 {
             0 => send(stream, 422, "", problem.to_string().as_bytes()),
             1 => send(stream, 302, "Location: http://x/%1b\x1b[2J\r\n", b""),
@@ -168,7 +169,8 @@ fn refusals_are_shown_and_not_obeyed() {
     assert!(showed > 20, "{showed}");
 }
 
-/// A folder with a good skill, a skill in an evil folder, evil files, and broken ones.
+/// Creates a folder with a good skill, a skill in a folder with a hostile name, files with hostile names, and broken
+/// files.
 fn folder_with(name: &str) -> PathBuf {
     let home = scratch(name);
     let write = |path: &[&str], text: &str| {
@@ -184,7 +186,7 @@ fn folder_with(name: &str) -> PathBuf {
     write(&["broken", EVIL, "SKILL.md"], &format!("---\nname: {EVIL}\n---\n"));
     write(&["same", EVIL, "good", "SKILL.md"], good);
     std::os::unix::fs::symlink("/no/such/place", home.join(EVIL)).unwrap();
-    // Bytes that are no UTF-8: some terminals take 0x9B for the beginning of a sequence.
+    // This name is not UTF-8. Some terminals treat 0x9B as the beginning of a control sequence.
     std::fs::write(home.join(OsStr::from_bytes(b"\x9b2J\xff")), "x").unwrap();
     home
 }
@@ -196,7 +198,7 @@ fn bare(arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn names_of_files_are_shown_and_not_obeyed() {
+fn file_names_are_printed_escaped() {
     let home = folder_with(EVIL);
     let home = home.to_str().unwrap();
     let imported = |asked: &Asked| {
@@ -247,7 +249,7 @@ fn names_of_files_are_shown_and_not_obeyed() {
 }
 
 #[test]
-fn wrong_arguments_are_shown_and_not_obeyed() {
+fn wrong_arguments_are_printed_escaped() {
     let flag = format!("--{EVIL}");
     let commands: [&[&str]; 16] = [
         &[EVIL],
@@ -277,7 +279,7 @@ fn wrong_arguments_are_shown_and_not_obeyed() {
 }
 
 #[test]
-fn what_commands_with_a_database_are_given_is_shown_and_not_obeyed() {
+fn arguments_of_database_commands_are_printed_escaped() {
     migrated();
     let commands: [&[&str]; 8] = [
         &["tenant", "create", EVIL],
@@ -294,7 +296,7 @@ fn what_commands_with_a_database_are_given_is_shown_and_not_obeyed() {
         assert!(!output.status.success(), "{arguments:?}");
         check(arguments, &output);
     }
-    // `config` prints TOML, in which a text of several lines stays one.
+    // `config` prints TOML, which may contain a value of several lines, so this value has one line.
     let line = EVIL.replace('\n', "");
     for (name, value) in [
         ("KNOWHOW_AUDIENCE", line.clone()),

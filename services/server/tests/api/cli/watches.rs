@@ -1,4 +1,4 @@
-//! `knowhow sync --watch`: a folder that changes while it is looked at.
+//! `knowhow sync --watch` on a folder that changes while it is watched.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -12,7 +12,7 @@ use super::syncs::{Synced, document, spawn};
 use crate::callers::{Caller, World};
 use crate::service::{poll, poll_async, shared};
 
-/// A sync that watches, with what it has said so far.
+/// A watching sync and its output so far.
 struct Watching {
     process: Child,
     out: Arc<Mutex<Vec<String>>>,
@@ -39,7 +39,7 @@ impl Watching {
         self.out.lock().unwrap().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Skills that were not deleted, with the reason.
+    /// Returns the skills that were not deleted, each with the reason.
     fn kept(&self) -> Vec<String> {
         let rounds = self.rounds();
         let all = rounds.iter().flat_map(|round| round["skills"].as_array().unwrap());
@@ -90,14 +90,14 @@ async fn until_text(caller: &Caller, name: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn creations_edits_and_removals_arrive() {
+async fn created_edited_and_removed_skills_arrive() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "1"))]);
     let mut watching = Watching::start(&synced, &["--delete"]);
     assert_eq!(watching.rounds()[0]["totals"]["reconciled"], 1);
     synced.write("b/SKILL.md", &document("b", "1"));
     until_names(alice, &["a", "b"]).await;
-    // As editors save: beside, then moved over it; or away, and written anew.
+    // Editors save by moving a new file over the old one, or by moving the old file away and writing a new one.
     synced.write("a/SKILL.md.new", &document("a", "moved over"));
     std::fs::rename(synced.home.join("a/SKILL.md.new"), synced.home.join("a/SKILL.md")).unwrap();
     until_text(alice, "a", "moved over").await;
@@ -108,13 +108,13 @@ async fn creations_edits_and_removals_arrive() {
     synced.remove("b");
     until_names(alice, &["a"]).await;
     let second = synced.run(&[]);
-    assert!(String::from_utf8(second.stderr).unwrap().contains("another sync works on"));
+    assert!(String::from_utf8(second.stderr).unwrap().contains("another sync is running in"));
     assert!(watching.stop("-TERM").success());
     assert!(synced.has(".knowhow-sync"));
 }
 
 #[tokio::test]
-async fn a_burst_of_hundreds_of_files_is_a_few_rounds() {
+async fn hundreds_of_changed_files_take_only_a_few_rounds() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[]);
     let mut watching = Watching::start(&synced, &[]);
@@ -135,7 +135,7 @@ async fn a_burst_of_hundreds_of_files_is_a_few_rounds() {
 }
 
 #[tokio::test]
-async fn changes_go_both_ways_while_it_watches() {
+async fn changes_go_both_ways_during_a_watch() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "one")), ("b/SKILL.md", &document("b", "stays"))]);
     let watching = Watching::start(&synced, &["--pull", "--delete"]);
@@ -151,17 +151,17 @@ async fn changes_go_both_ways_while_it_watches() {
 }
 
 #[tokio::test]
-async fn a_folder_that_goes_and_comes_back_takes_no_skill_with_it() {
+async fn a_folder_that_disappears_and_returns_deletes_no_skill() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[("a/SKILL.md", &document("a", "1"))]);
     let mut watching = Watching::start(&synced, &["--delete"]);
     let away = synced.home.with_extension("away");
     std::fs::rename(&synced.home, &away).unwrap();
-    poll("it to notice", || watching.said().contains("is away").then_some(()));
+    poll("it to notice", || watching.said().contains("is missing").then_some(()));
     std::fs::rename(&away, &synced.home).unwrap();
     synced.write("b/SKILL.md", &document("b", "1"));
     until_names(alice, &["a", "b"]).await;
-    // Another folder in its place, as a fresh clone is.
+    // Another folder replaces the synced folder, like a fresh clone.
     std::fs::rename(&synced.home, &away).unwrap();
     synced.write("c/SKILL.md", &document("c", "1"));
     poll("it to be known", || {
@@ -174,14 +174,14 @@ async fn a_folder_that_goes_and_comes_back_takes_no_skill_with_it() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_emptied_while_it_is_watched_deletes_at_most_half() {
+async fn emptying_a_watched_folder_deletes_at_most_half_of_its_skills() {
     let World { alice, .. } = &World::new().await;
     let synced = Synced::new(alice, &[]);
     for name in ["a", "b", "c", "d"] {
         synced.write(&format!("{name}/SKILL.md"), &document(name, "1"));
     }
     let mut watching = Watching::start(&synced, &["--delete"]);
-    // One after the other: the first two go, and no more within the hour.
+    // Removes one skill after the other. The sync deletes two of them, and no more within the hour.
     synced.remove("a");
     until_names(alice, &["b", "c", "d"]).await;
     synced.remove("b");
@@ -195,7 +195,7 @@ async fn a_folder_that_is_emptied_while_it_is_watched_deletes_at_most_half() {
     let told = watching.kept();
     assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "each is told once: {told:?}");
     assert!(watching.stop("-TERM").success());
-    // All at once.
+    // Removes all skills at once.
     let synced = Synced::new(alice, &[("x/SKILL.md", &document("x", "1")), ("y/SKILL.md", &document("y", "1"))]);
     let watching = Watching::start(&synced, &["--delete", "--prefix", "p"]);
     ["x", "y"].iter().for_each(|name| synced.remove(name));
@@ -205,7 +205,7 @@ async fn a_folder_that_is_emptied_while_it_is_watched_deletes_at_most_half() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_away_is_waited_for() {
+async fn a_watch_waits_for_an_unreachable_service() {
     let world = World::new().await;
     let synced = Synced::new(&world.alice, &[("a/SKILL.md", &document("a", "1"))]);
     let wire = Wire::to(&shared().url);
@@ -216,7 +216,7 @@ async fn a_service_that_is_away_is_waited_for() {
     synced.write("c/SKILL.md", &document("c", "1"));
     wire.mend();
     until_names(&world.alice, &["a", "b", "c"]).await;
-    poll("the good news", || watching.said().contains("answers again").then_some(()));
+    poll("the good news", || watching.said().contains("responds again").then_some(()));
     let away = watching.rounds().iter().filter(|round| !round["stopped"].is_null()).count();
     assert_eq!(away, 1, "it is told once");
     assert!(watching.stop("-TERM").success());

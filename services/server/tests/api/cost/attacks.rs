@@ -1,11 +1,11 @@
-//! What a neighbour feels of callers who send what costs most, without rate limits and with the sentence model.
+//! Effect of expensive requests on a neighbour, without rate limits and with the sentence model.
 
 use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Days};
-use knowhow_domain::index::BUDGET_STEPS;
+use knowhow_domain::skills::index::BUDGET_STEPS;
 use serde_json::json;
 
 use super::neighbour::{Attack, Felt, LANES, Neighbour};
@@ -15,14 +15,14 @@ use crate::service::{Service, keeper, setting};
 use crate::signing;
 use crate::sql::execute;
 
-/// A flood of requests, by its number.
+/// Function that returns the request of a flood with this number.
 type Flood = Box<dyn Fn(usize) -> Sending + Send + Sync>;
 
-/// Runs every flood beside a neighbour in turn and prints a line of a table for each. `KNOWHOW_TEST_ATTACKS` names those to run,
-/// by the beginning of their names.
+/// Runs each flood while a neighbour sends requests, and prints a line of a table for each flood.
+/// `KNOWHOW_TEST_ATTACKS` selects floods by the beginning of their names.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn no_flood_is_felt_by_a_neighbour() {
+async fn no_flood_slows_a_neighbour() {
     let folder = setting("KNOWHOW_TEST_MODEL_DIR");
     let settings: Vec<(&str, &str)> = folder.iter().map(|folder| ("KNOWHOW_MODEL_DIR", folder.as_str())).collect();
     let service = Service::start(&settings);
@@ -43,7 +43,7 @@ async fn no_flood_is_felt_by_a_neighbour() {
     assert!(cfg!(debug_assertions) || missed.is_empty(), "{missed:#?}");
 }
 
-/// Runs one flood; returns its line if the neighbour felt too much of it.
+/// Runs a flood, and returns its line of the table if the neighbour was slowed too much or a request failed.
 async fn hold(name: &str, service: &Service, flood: Flood) -> Option<String> {
     let neighbour = Neighbour::at(service).await;
     neighbour.live().await;
@@ -82,7 +82,7 @@ const ATTACKS: [&str; 14] = [
     "a tenant with 4,000 issuers",
 ];
 
-/// Prepares a flood.
+/// Prepares the flood with this name.
 async fn flood(name: &str, service: &Service) -> Flood {
     let settings = json!({"starter_skills": false, "bytes_per_user": 1_000_000_000});
     let world = World::at(service, keeper(), settings).await;
@@ -162,7 +162,8 @@ async fn flood(name: &str, service: &Service) -> Flood {
     }
 }
 
-/// Stores 80,000 uses of a tenant's 200 skills in the last 57 days: a load of each a day, and six reported uses with outcomes.
+/// Stores 80,000 uses of a tenant's 200 skills over the last 57 days: one load of each skill a day, and six reported
+/// uses with outcomes.
 fn use_often(slug: &str) {
     execute(&format!(
         "insert into usage_events (tenant_id, user_id, skill_id, version, kind, day, at, use_digest, outcome, outcome_at)

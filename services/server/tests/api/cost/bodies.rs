@@ -1,4 +1,4 @@
-//! Many bodies that stay half sent.
+//! Memory of many bodies that are only half sent.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ const CONNECTIONS: usize = 60;
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn bodies_half_sent_hold_what_is_set_and_no_more() {
+async fn half_sent_bodies_use_limited_memory() {
     let service = Service::start(&[]);
     let World { alice, bob, .. } = &World::at(&service, keeper(), json!({"starter_skills": false})).await;
     alice.create(skill("p")).await;

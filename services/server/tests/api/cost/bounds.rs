@@ -1,4 +1,4 @@
-//! What clearing away costs: a skill with as long a history as no tenant's setting allows any more.
+//! Cost of deleting a skill with a longer history than any tenant's setting allows now.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use serde_json::json;
 use crate::callers::{World, skill};
 use crate::sql;
 
-/// Versions of the skill, and files of each.
+/// Number of versions of the skill, and of files in each version.
 const LONG: (i32, i32) = (20_000, 64);
 
-/// Gives the tenant's one skill a long history, in which each version has one file that no other has.
+/// Gives the tenant's only skill a long history, in which each version has one file that no other version has.
 fn age(slug: &str) {
     let (versions, files) = LONG;
     let of_tenant = format!("s.tenant_id = (select tenant_id from tenants where slug = '{slug}')");
@@ -25,7 +25,7 @@ fn age(slug: &str) {
          select s.tenant_id, s.user_id, s.skill_id, {digest}, case when n >= {versions} then 2147483647 else n end
          from skills s, generate_series(1, {versions} + {files} - 1) n where {of_tenant}"
     ));
-    // In portions, as a statement of a test has half a minute.
+    // Inserts in portions, because a statement of a test may run for half a minute.
     for from in (2..=versions).step_by(2_000) {
         let to = versions.min(from + 1_999);
         sql::execute(&format!(
@@ -39,7 +39,7 @@ fn age(slug: &str) {
         ));
     }
     sql::execute(&format!("update skills s set version = {versions} where {of_tenant}"));
-    // Rows that came over years are known to the planner.
+    // Updates the statistics of the planner, which rows collected over years would have.
     for table in ["skill_versions", "skill_files", "skill_resources"] {
         sql::execute(&format!("analyze {table}"));
     }
@@ -68,7 +68,7 @@ async fn a_skill_of_20_000_versions_is_deleted_in_short_steps() {
     let left =
         format!("select from skill_versions where tenant_id = (select tenant_id from tenants where slug = '{slug}')");
     assert_eq!(sql::execute(&left), 19_900);
-    // As the job does it, a transaction for each step.
+    // Runs the steps of the job, each in a transaction.
     let (mut steps, mut longest, began) = (0, Duration::ZERO, Instant::now());
     let entry = left.replace("skill_versions", "archived_skills");
     while sql::execute(&entry) > 0 {

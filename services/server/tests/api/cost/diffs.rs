@@ -1,4 +1,4 @@
-//! Comparing versions that differ in everything.
+//! Cost of comparing versions that differ everywhere.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::talk::Talk;
 const FILES: usize = 64;
 const LINES: u64 = 12_000;
 
-/// Lines in which two texts of different `factor` have much in common, and nowhere in the same order.
+/// Returns lines that texts of different `factor` share, but in another order.
 fn scattered(factor: u64) -> String {
     (0..LINES).fold(String::new(), |mut text, n| {
         let _ = writeln!(text, "{}", n * factor % 10_007);
@@ -23,7 +23,7 @@ fn scattered(factor: u64) -> String {
     })
 }
 
-/// A skill with two versions that differ in 64 files.
+/// Creates a skill with two versions that differ in 64 files.
 async fn rewritten(alice: &Caller) {
     for factor in [7919, 6101] {
         let mut files = vec![("p/SKILL.md".to_owned(), b"---\nname: p\ndescription: d\n---\nbody\n".to_vec())];
@@ -37,7 +37,7 @@ async fn rewritten(alice: &Caller) {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_diff_of_64_rewritten_files_is_bounded() {
+async fn a_diff_of_64_rewritten_files_is_limited() {
     let service = Service::start(&[]);
     let World { alice, .. } = &World::at(&service, keeper(), json!({"starter_skills": false})).await;
     rewritten(alice).await;
@@ -55,7 +55,7 @@ async fn a_diff_of_64_rewritten_files_is_bounded() {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_does_not_feel_diffs() {
+async fn diffs_do_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = World::at(&service, keeper(), json!({"starter_skills": false})).await;
     rewritten(&world.alice).await;
@@ -64,14 +64,14 @@ async fn a_neighbour_does_not_feel_diffs() {
     hold_beside(&service, "diffs of 64 files", move |n| users[n % 2].get("/v1/skills/p/diff")).await;
 }
 
-/// A body of lines that are on both sides, and nowhere in the same order.
+/// Returns lines that bodies of different `factor` share, but in another order.
 fn hostile_body(factor: usize) -> String {
     (0..40_000_usize).map(|n| format!("{}\n", n * factor % 10_007)).collect()
 }
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_rebase_of_hostile_texts_is_bounded() {
+async fn a_rebase_of_hostile_texts_is_limited() {
     let service = Service::start(&[]);
     let World { alice, admin, .. } = &World::at(&service, keeper(), json!({"starter_skills": false})).await;
     let text = |factor: usize| saying("mail", &hostile_body(factor));

@@ -1,4 +1,4 @@
-//! Exports whose clients take nothing.
+//! Exports whose clients do not read the answer.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ const CLIENTS: usize = 10;
 const FILES: u64 = 16;
 const FILE_BYTES: usize = 1_000_000;
 
-/// A user with two skills of 8 MB each.
+/// Gives a user two skills of 8 MB each.
 async fn with_much(who: &Caller) {
     for name in ["large-a", "large-b"] {
         let mut files =
@@ -39,7 +39,7 @@ fn ask_and_wait(service: &Service, who: &Caller) -> TcpStream {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn exports_that_nobody_takes_hold_little_and_nobody_up() {
+async fn unread_exports_use_little_memory_and_delay_no_other_export() {
     let service = Service::start(&[]);
     let one = World::at(&service, keeper(), json!({"starter_skills": false, "review": "off"})).await;
     let two = World::at(&service, keeper(), json!({"starter_skills": false, "review": "off"})).await;
@@ -61,7 +61,7 @@ async fn exports_that_nobody_takes_hold_little_and_nobody_up() {
     );
     assert!(held <= 32, "{held} MiB");
     assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
-    // Who takes nothing for half a minute is cut off: what comes then is not the whole, and the connection ends.
+    // A client that reads nothing for half a minute is disconnected, so its archive is incomplete.
     tokio::time::sleep(Duration::from_secs(70)).await;
     for stream in &mut streams {
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();

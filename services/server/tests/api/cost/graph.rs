@@ -1,4 +1,4 @@
-//! How long the reconciler takes to bring a large library into the graph.
+//! Time that the reconciler needs to index a large library for the graph.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ const SKILLS: usize = 10_000;
 async fn the_reconciler_reads_a_large_library_once() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
-    // A skill that is given words has its relations read with them, which is no repair.
+    // Enrichment is off, because it also reads the relations of a skill, which would not count as a repair.
     let world = World::at(&service, &service, json!({"starter_skills": false, "enrich": false})).await;
     fill(&world.alice, SKILLS, 20).await;
     execute_at(&ground.owner, "delete from graphile_worker._private_jobs; delete from entities");

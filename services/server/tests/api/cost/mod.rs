@@ -1,5 +1,5 @@
-//! What requests cost: the CPU time and the memory of the service's process, and what another tenant's user feels beside
-//! them. These tests take minutes and want the machine for themselves, so `make test` leaves them out: `make test-cost`.
+//! Cost of requests: CPU time and memory of the service's process, and the effect on a user of another tenant. These
+//! tests take minutes and need an idle machine, so they run with `make test-cost` and not with `make test`.
 
 mod attacks;
 mod bodies;
@@ -19,22 +19,24 @@ use std::fs::read_to_string;
 
 use crate::service::Service;
 
-/// The bounds are those of optimised code, which `make test-cost` runs. Without optimisation, as in `make test`, it takes
-/// about ten times as long.
+/// Factor for the limits, which are those of optimised code as in `make test-cost`. Code without optimisation, as in
+/// `make test`, takes about ten times as long.
 const SLOWER: u64 = if cfg!(debug_assertions) { 10 } else { 1 };
 
-/// Milliseconds between two ticks of the kernel's clock for processes (USER_HZ, 100 on Linux).
+/// Milliseconds per tick of the kernel's process clock (USER_HZ, 100 on Linux).
 const TICK_MS: u64 = 10;
 
-/// CPU milliseconds that the service's process has used so far, in user and in kernel mode.
+/// Returns the CPU milliseconds that the service's process has used so far, in user and kernel mode.
 pub fn cpu_ms(service: &Service) -> u64 {
     let stat = read_to_string(format!("/proc/{}/stat", service.id())).unwrap();
-    // The program's name, in brackets, may have blanks. After it, utime and stime are the 12th and the 13th field.
+    // The program's name in parentheses may contain blanks. After it, utime and stime are the 12th and the 13th
+    // field.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap() * TICK_MS).sum()
 }
 
-/// What `request` answers, and the CPU milliseconds that the process spent meanwhile; printed under `what`.
+/// Returns the answer to `request` and the CPU milliseconds that the process used meanwhile. Prints them with the
+/// label `what`.
 pub async fn cpu_of<T>(service: &Service, what: &str, request: impl IntoFuture<Output = T>) -> (T, u64) {
     let before = cpu_ms(service);
     let answer = request.await;
@@ -43,18 +45,18 @@ pub async fn cpu_of<T>(service: &Service, what: &str, request: impl IntoFuture<O
     (answer, spent)
 }
 
-/// Fails where `spent` is more than `most` milliseconds of deployed code.
+/// Panics if `spent` is more than `most` milliseconds of optimised code.
 #[track_caller]
 pub fn at_most(spent: u64, most: u64) {
     assert!(spent <= most * SLOWER, "{spent} ms of CPU; at most {most} ms, here times {SLOWER}");
 }
 
-/// Most memory that the process ever had, in MiB.
+/// Returns the highest memory use of the process so far, in MiB.
 pub fn peak_mib(service: &Service) -> u64 {
     memory_mib(service, "VmHWM:")
 }
 
-/// Memory that the process has now, in MiB.
+/// Returns the current memory use of the process, in MiB.
 pub fn resident_mib(service: &Service) -> u64 {
     memory_mib(service, "VmRSS:")
 }

@@ -1,4 +1,4 @@
-//! The neighbour: a user of another tenant, who goes on with everyday requests beside what a test does.
+//! The neighbour: a user of another tenant who sends everyday requests while a test runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,18 +15,17 @@ use crate::callers::{Caller, Sending, World, skill};
 use crate::service::{Service, keeper};
 use crate::talk::Talk;
 
-/// Connections of an attack.
+/// Number of connections of an attack.
 pub const LANES: usize = 16;
 /// Time between two requests of the neighbour.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long the neighbour is watched each time.
+/// Duration of each measurement of the neighbour.
 const WATCHED: Duration = Duration::from_secs(12);
 const SKILLS: usize = 20;
-/// By how much the slowest of the neighbour's requests may grow, as a goal and, on a machine that others use too, as a
-/// failure.
+/// Factors by which the neighbour's p99 latency may grow: the goal, and the limit for a failure on a shared machine.
 const GOAL: f64 = 1.5;
 const MOST: f64 = 3.0;
-/// What is so fast is not slow, whatever it was before.
+/// Latency that never counts as slow.
 const UNFELT: Duration = Duration::from_millis(60);
 
 /// Another tenant's user with some skills and a conversation.
@@ -36,14 +35,14 @@ pub struct Neighbour {
     _world: World,
 }
 
-/// What the neighbour felt.
+/// Latencies and failures of the neighbour's requests.
 pub struct Felt {
     latencies: Vec<Duration>,
     pub failed: Vec<String>,
 }
 
 impl Neighbour {
-    /// Moves in beside others at this process.
+    /// Creates a neighbour at this process.
     pub async fn at(service: &Service) -> Self {
         let world = World::at(service, keeper(), json!({"starter_skills": false})).await;
         let who = world.alice.clone();
@@ -54,7 +53,7 @@ impl Neighbour {
         Self { who, talk, _world: world }
     }
 
-    /// The everyday requests, one after the other.
+    /// Returns the everyday request with this number.
     fn request(&self, n: usize) -> Sending {
         let chore = format!("chore-{}", n % SKILLS);
         match n % 5 {
@@ -70,7 +69,7 @@ impl Neighbour {
         }
     }
 
-    /// Sends requests at their pace, whether or not those before are answered.
+    /// Sends requests at a fixed pace, without waiting for earlier answers, and returns the measurements.
     pub async fn live(&self) -> Felt {
         let (mut felt, mut pending) = (Felt { latencies: Vec::new(), failed: Vec::new() }, FuturesUnordered::new());
         let mut clock = tokio::time::interval(PAUSE);
@@ -89,10 +88,10 @@ impl Neighbour {
     }
 }
 
-/// How a request went.
+/// Latency and outcome of a request.
 struct Timed {
     latency: Duration,
-    /// What was answered, where that is no success.
+    /// The answer if it was not a success.
     failure: Option<String>,
 }
 
@@ -113,12 +112,12 @@ impl Felt {
         self.failed.extend(timed.failure);
     }
 
-    /// The latency that half of the requests keep within.
+    /// Returns the latency that half of the requests do not exceed.
     pub fn p50(&self) -> Duration {
         self.percentile(50)
     }
 
-    /// The latency that 99 of 100 requests keep within.
+    /// Returns the latency that 99 % of the requests do not exceed.
     pub fn p99(&self) -> Duration {
         self.percentile(99)
     }
@@ -129,20 +128,21 @@ impl Felt {
         sorted[(sorted.len() * percent).div_ceil(100) - 1]
     }
 
-    /// Whether these requests are slow, compared with those of the neighbour alone.
+    /// Returns whether these requests are slow compared with those of the neighbour alone.
     pub fn is_slow_beside(&self, alone: &Self) -> bool {
         self.p99().as_secs_f64() > MOST * alone.p99().as_secs_f64() && self.p99() > UNFELT
     }
 }
 
-/// An attack from a thread of its own, on [`LANES`] connections, each of which asks again as soon as it is answered.
+/// An attack from a separate thread, on [`LANES`] connections, each of which sends a request as soon as the one
+/// before is answered.
 pub struct Attack {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<usize>,
 }
 
 impl Attack {
-    /// Begins. `request` gives the next one, by its number.
+    /// Begins an attack. `request` returns the request with a number.
     pub fn begin(request: impl Fn(usize) -> Sending + Send + Sync + 'static) -> Self {
         let stop = Arc::<AtomicBool>::default();
         let told = stop.clone();
@@ -160,15 +160,15 @@ impl Attack {
         Self { stop, thread }
     }
 
-    /// Ends it; how many requests were answered.
+    /// Ends the attack, and returns the number of requests sent.
     pub fn end(self) -> usize {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
 }
 
-/// Watches a neighbour alone and then beside the attack; nothing of the neighbour may fail, nor become slow where the
-/// service is optimised. Where it is not, any 16 connections keep the machine busy.
+/// Measures a neighbour first alone and then during the attack. No request of the neighbour may fail, and none may
+/// become slow if the service is optimised. Without optimisation, 16 connections always keep the machine busy.
 pub async fn hold_beside(service: &Service, what: &str, request: impl Fn(usize) -> Sending + Send + Sync + 'static) {
     let neighbour = Neighbour::at(service).await;
     neighbour.live().await;

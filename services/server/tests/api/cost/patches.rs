@@ -1,4 +1,4 @@
-//! Patches whose edits are found by tolerant search alone.
+//! Cost of patches whose edits only tolerant search can find.
 
 use std::fmt::Write;
 
@@ -9,24 +9,25 @@ use super::{at_most, cpu_of};
 use crate::callers::{Caller, World};
 use crate::service::{Service, keeper};
 
-/// Most of one patch.
+/// Maximum number of edits in one patch.
 const EDITS: usize = 100;
 
-/// A body of about so many bytes, of blocks of four lines.
+/// Returns a body of about `bytes` bytes, in blocks of four lines.
 fn blocks(bytes: usize) -> String {
     (0..bytes / 90).fold(String::new(), |mut text, n| {
         let _ = writeln!(
             text,
-            "Begin of {n:05}.\nfirst do {n:05} slowly and with care\nthen {n:05} at last\nEnd of {n:05}.\n"
+            "Begin of {n:05}.\nfirst do {n:05} (slowly) and with care\nthen {n:05} at last\nEnd of {n:05}.\n"
         );
         text
     })
 }
 
-/// Edits that are found by similarity, and a last one that is not found at all.
+/// Returns edits that are found by similarity, and a last edit that has no match.
 fn edits_and_a_miss() -> Value {
-    let old =
-        |n: usize| format!("Begin of {n:05}.\nfirst do {n:05} slowly, with care\nthen {n:05} at last\nEnd of {n:05}.");
+    let old = |n: usize| {
+        format!("Begin of {n:05}.\nfirst do {n:05} ( slowly ) and with care\nthen {n:05} at last\nEnd of {n:05}.")
+    };
     let edit = |n: usize| json!({"old_string": old(n), "new_string": old(n).replace("first", "at first")});
     let mut edits: Vec<Value> = (0..EDITS - 1).map(edit).collect();
     edits.push(json!({"old_string": "Begin of 00120.\nthis is\nnowhere\n", "new_string": "x"}));
@@ -39,7 +40,7 @@ async fn create(alice: &Caller, bytes: usize) {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_hundred_edits_by_similarity_cost_no_more_than_the_text_is_long() {
+async fn a_hundred_edits_by_similarity_cost_at_most_the_text_length() {
     let service = Service::start(&[]);
     let World { alice, .. } = &World::at(&service, keeper(), json!({"starter_skills": false})).await;
     for kilobytes in [32, 64, 128, 250] {
@@ -55,10 +56,10 @@ async fn a_hundred_edits_by_similarity_cost_no_more_than_the_text_is_long() {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_does_not_feel_patches() {
+async fn patches_do_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = World::at(&service, keeper(), json!({"starter_skills": false})).await;
-    // Of as many users as there are connections, who do not wait for each other.
+    // One user per connection, so that no request waits for another of the same user.
     let user = |lane: usize| world.scoped(&format!("user-{lane}"), "skills:read skills:write");
     let users: Vec<Caller> = (0..LANES).map(user).collect();
     for user in &users {

@@ -1,4 +1,4 @@
-//! The harness itself, with the plainest of requests.
+//! Cost of the simplest requests, which also measures the harness itself.
 
 use super::neighbour::hold_beside;
 use super::recall::{fill, world};
@@ -22,21 +22,20 @@ async fn plain_requests_cost_little() {
     assert!(resident_mib(&service) <= peak_mib(&service));
 }
 
-/// Readiness alone is no burden: what the neighbour feels here is the harness.
+/// Probes cost nearly nothing, so this test measures the effect of the harness on the neighbour.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_feels_no_probes() {
+async fn probes_do_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = World::at(&service, keeper(), serde_json::json!({"starter_skills": false})).await;
     let anonymous = world.anonymous.clone();
     hold_beside(&service, "probes", move |_| anonymous.get("/healthz")).await;
 }
 
-/// What sixteen connections of the plainest question to the database are to others: what their own requests cost has to
-/// be seen beside this.
+/// Measures the effect of sixteen connections with the simplest query, for comparison with more expensive requests.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_feels_few_small_lists() {
+async fn small_lists_of_one_user_do_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = World::at(&service, keeper(), serde_json::json!({"starter_skills": false})).await;
     world.alice.create(skill("p")).await;
@@ -44,10 +43,10 @@ async fn a_neighbour_feels_few_small_lists() {
     hold_beside(&service, "lists of one skill", move |_| alice.get("/v1/skills?limit=1")).await;
 }
 
-/// The largest answers of a list.
+/// Measures the effect of the largest pages of a list.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_feels_few_large_lists() {
+async fn large_lists_of_one_user_do_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = world(&service).await;
     fill(&world.alice, 1_000, 20).await;

@@ -1,4 +1,4 @@
-//! Recall, and what else looks at all that a user has, in the largest libraries.
+//! Cost of recall and other operations over all of a user's skills, in the largest libraries.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +12,22 @@ use crate::service::{Service, keeper, poll_async};
 use crate::talk::Talk;
 
 const SKILLS: usize = 5000;
-/// Skills of one archive.
+/// Number of skills per imported archive.
 const BATCH: usize = 250;
 
-/// Words that differ from skill to skill, in few letters, as many as asked for.
+/// Returns `count` words that differ from skill to skill and have few letters.
 fn words(seed: usize, count: usize) -> String {
     let word = |n: usize| format!("{:x} ", (seed + 3) * (n + 7) * 2_654_435_761 % 0xfff_ffff);
     (0..count).map(word).collect()
 }
 
-/// A name of some 180 characters.
+/// Returns a name of about 180 characters.
 fn name(n: usize) -> String {
     let long = words(n, 80).replace(' ', "");
     format!("{}/{}/{}-{n}", &long[..60], &long[60..120], &long[120..175])
 }
 
-/// Imports skills with long names, long descriptions, and bodies of so many words.
+/// Imports skills with long names, long descriptions, and bodies of `body` words.
 pub(super) async fn fill(who: &Caller, count: usize, body: usize) {
     for start in (0..count).step_by(BATCH) {
         let files: Vec<(String, String)> = (start..count.min(start + BATCH))
@@ -52,7 +52,7 @@ pub(super) async fn world(service: &Service) -> World {
     World::at(service, keeper(), json!({"starter_skills": false, "bytes_per_user": 1_000_000_000})).await
 }
 
-/// The catalogue is there with all bodies.
+/// Waits until the catalogue is complete with all bodies.
 async fn ready(who: &Caller) {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(180) {
@@ -113,7 +113,7 @@ async fn large_libraries_answer_at_little_cost() {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn saves_and_turns_over_64_mib_cost_what_changed() {
+async fn saves_and_turns_over_64_mib_cost_only_their_changes() {
     let service = Service::start(&[]);
     let world = world(&service).await;
     let alice = &world.alice;
@@ -141,17 +141,18 @@ async fn saves_and_turns_over_64_mib_cost_what_changed() {
     .await;
 }
 
-/// Memories as long as can be, and as many.
+/// Number of memories, each of the maximum length.
 const MEMORIES: usize = 10_000;
-/// So many of the newest are found by their words at the least, however long all are.
+/// Minimum number of the newest memories that are found by their words.
 const NEWEST: usize = 2000;
 
-/// A word that stands in memory `n` alone.
+/// Returns a word that only memory `n` contains.
 fn mark(n: usize) -> String {
     format!("mark{n:05}")
 }
 
-/// 8,000 characters of 20,000 words, of which a few are frequent and most are rare, as in what people write.
+/// Returns 8,000 characters of 20,000 different words, of which a few are frequent and most are rare, as in natural
+/// text.
 fn prose(n: usize) -> String {
     let word = |place: usize| {
         let random = (n * 1361 + place * 7919 + 12345).wrapping_mul(6_364_136_223_846_793_005) >> 33;
@@ -162,7 +163,7 @@ fn prose(n: usize) -> String {
     format!("{} {}", mark(n), &text[..text.len().min(7980)])
 }
 
-/// Whether a question for the word that stands in memory `n` alone finds it.
+/// Returns whether a query with the word of memory `n` finds that memory first.
 async fn finds(who: &Caller, n: usize) -> bool {
     let recalled = who.get(&format!("/v1/recall?q={}", mark(n))).await.ok(200);
     recalled["items"][0]["content"].as_str().is_some_and(|text| text.starts_with(&mark(n)))
@@ -170,7 +171,7 @@ async fn finds(who: &Caller, n: usize) -> bool {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn ten_thousand_memories_are_not_read_for_each_question() {
+async fn ten_thousand_memories_are_not_read_for_each_query() {
     let service = Service::start(&[]);
     let world = world(&service).await;
     let alice = &world.alice;
@@ -184,7 +185,7 @@ async fn ten_thousand_memories_are_not_read_for_each_question() {
     }
     println!("the words of the newest {} memories are known; {} MiB", MEMORIES - oldest, resident_mib(&service));
     let question = format!("{} and {}", mark(MEMORIES - 77), &prose(MEMORIES - 77)[10..60]);
-    let path = format!("/v1/recall?q={}", crate::recall::escape(&question));
+    let path = format!("/v1/recall?q={}", crate::sessions::recall::escape(&question));
     let (_, spent) = cpu_of(&service, "ten questions to 10,000 memories", async {
         for _ in 0..10 {
             alice.get(&path).await.ok(200);

@@ -1,4 +1,4 @@
-//! What it costs that every change of a skill is read for attacks before it is written.
+//! Cost of scanning every change of a skill for attacks before it is written.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{at_most, cpu_of};
 use crate::callers::{Caller, World, skill};
 use crate::service::{Service, keeper};
 
-/// As many bytes as a common skill has.
+/// Size of a typical skill, in bytes.
 const BYTES: usize = 3_000;
 
 const SAVES: usize = 200;
@@ -27,7 +27,7 @@ async fn save_all(who: &Caller) {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn saves_that_are_read_for_attacks_cost_little_more() {
+async fn scanning_saves_for_attacks_costs_little_more() {
     let service = Service::start(&[]);
     let mut spent = Vec::new();
     for review in ["off", "tainted", "off", "tainted"] {

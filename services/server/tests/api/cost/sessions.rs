@@ -1,6 +1,6 @@
-//! Sessions that begin all the time, as many as can be, and the snapshots that they begin with.
+//! Cost of sessions that are opened continuously, and of their snapshots.
 
-use knowhow_domain::index::BUDGET_STEPS;
+use knowhow_domain::skills::index::BUDGET_STEPS;
 use serde_json::json;
 
 use super::neighbour::hold_beside;
@@ -10,7 +10,7 @@ use crate::service::Service;
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_feels_no_sessions_as_many_as_can_be() {
+async fn opening_sessions_continuously_does_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = world(&service).await;
     world.alice.create(skill("chore")).await;
@@ -20,7 +20,7 @@ async fn a_neighbour_feels_no_sessions_as_many_as_can_be() {
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_neighbour_feels_no_snapshots_of_5000_skills() {
+async fn snapshots_of_5000_skills_do_not_slow_a_neighbour() {
     let service = Service::start(&[]);
     let world = world(&service).await;
     fill(&world.alice, 5_000, 20).await;

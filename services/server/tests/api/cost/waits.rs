@@ -1,4 +1,4 @@
-//! Who waits behind whom: for the model, behind an import, and for a database that does not answer.
+//! Waiting times: for the model, during an import, and for a database that does not answer.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,13 +15,13 @@ use crate::service::{Service, keeper, login_url, poll_async, setting};
 use crate::talk::Talk;
 use crate::worker::{Ground, world};
 
-/// On a machine that others use too, a wait is allowed so many times what it should be.
+/// Factor for the allowed waiting times, because other programs may use the machine.
 const TOLERANCE: u32 = 3;
 
-/// Sixteen long questions of one user at any time: another tenant's turns keep their vectors.
+/// Sixteen connections of one user send long questions continuously. Turns of another tenant still get their vectors.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn long_questions_cost_nobody_else_a_vector() {
+async fn long_questions_of_one_user_cost_other_tenants_no_vector() {
     let Some(folder) = setting("KNOWHOW_TEST_MODEL_DIR") else { return };
     let service = Service::start(&[("KNOWHOW_MODEL_DIR", &folder)]);
     let (greedy, modest) = (tenant(&service).await, tenant(&service).await);
@@ -43,11 +43,11 @@ async fn long_questions_cost_nobody_else_a_vector() {
     }
     let asked = end(attack).await;
     println!("beside {asked} long questions {lost} of 30 turns went without a vector; the slowest took {slowest:?}");
-    // Without optimisation a turn may be late for other reasons than the model.
+    // Without optimisation a turn may be late for reasons other than the model.
     assert!(lost <= if cfg!(debug_assertions) { 3 } else { 0 });
 }
 
-/// Its connections may have been opened here, so this thread must go on serving them meanwhile.
+/// Ends an attack from a blocking thread, because this thread may have to serve the attack's connections meanwhile.
 async fn end(attack: Attack) -> usize {
     tokio::task::spawn_blocking(|| attack.end()).await.unwrap()
 }
@@ -56,10 +56,10 @@ async fn tenant(service: &Service) -> World {
     World::at(service, keeper(), json!({"starter_skills": false})).await
 }
 
-/// An import of 4,000 skills keeps the worker busy for minutes: what one person causes does not wait for it.
+/// An import of 4,000 skills occupies the worker for minutes. Jobs of single saves do not wait for the import.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn an_import_keeps_nobody_waiting() {
+async fn an_import_does_not_delay_other_saves() {
     let Some(folder) = setting("KNOWHOW_TEST_MODEL_DIR") else { return };
     let (ground, chat) = (Ground::new(), slow_chat(Duration::from_secs(1)));
     let service = ground.serve(&[
@@ -89,7 +89,7 @@ async fn an_import_keeps_nobody_waiting() {
         poll_async("the line", async || (small.alice.peek(&name).await["summary_by"] == "model").then_some(())).await;
         let left = ground.count("graphile_worker._private_jobs where priority >= 100");
         println!("a vector after {embedded:?}, a line after {:?}, beside {left} jobs", began.elapsed());
-        // The chat model takes a second of it.
+        // The limit for the index line includes one second for the answer of the chat model.
         assert!(embedded < Duration::from_secs(2) * TOLERANCE && began.elapsed() < Duration::from_secs(3) * TOLERANCE);
         assert!(left > 100, "the import was over too soon to be in anybody's way");
     }
@@ -106,7 +106,7 @@ async fn import(who: &Caller, part: usize) {
     assert_eq!(who.send(Method::POST, "/v1/skills/import").files(&files).await.ok(200)["created"], 400);
 }
 
-/// A chat model that takes its time; the base of its URL.
+/// Starts a chat model that answers after a pause, and returns the base of its URL.
 fn slow_chat(pause: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -118,7 +118,7 @@ fn slow_chat(pause: Duration) -> String {
     url
 }
 
-/// Answers one question. The caller may be gone meanwhile.
+/// Answers one request, unless the caller has disconnected.
 fn answer(mut stream: TcpStream, pause: Duration) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);
@@ -135,10 +135,10 @@ fn answer(mut stream: TcpStream, pause: Duration) -> Option<()> {
     stream.write_all(format!("{head}content-length: {}\r\n\r\n{said}", said.len()).as_bytes()).ok()
 }
 
-/// With the settings that a deployment has by default nobody waits for more than five seconds.
+/// With default settings no request waits longer than five seconds.
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
-async fn a_silent_database_is_told_within_five_seconds() {
+async fn a_silent_database_is_reported_within_five_seconds() {
     let wire = Wire::to(&login_url());
     let defaults = [("KNOWHOW_ACQUIRE_TIMEOUT_MS", "3000"), ("KNOWHOW_DATABASE_URL", &wire.url)];
     let service = Service::start(&defaults);

@@ -1,4 +1,4 @@
-//! What the hop of recall adds to what is found by words and meaning: 60 scenes of a user's life with an agent.
+//! Measures what links of the graph add to recall by words and vectors, in 60 scenes of a user's life with an agent.
 
 use futures_util::StreamExt;
 use futures_util::stream::iter;
@@ -12,23 +12,23 @@ use crate::worker::{Ground, world};
 
 const DIALOGUES: &str = include_str!("dialogues.txt");
 
-/// Scenes that are played at a time.
+/// Maximum scenes that are played concurrently.
 const AT_ONCE: usize = 6;
 
-/// What is looked at of an answer.
+/// Number of an answer's first items that are evaluated.
 const FIRST: usize = 5;
 
-/// Most that the hop brings and nobody wanted.
+/// Maximum unwanted items that links add, over all scenes.
 const MOST_STRANGE: usize = 12;
 
-/// A user's life, and a question.
+/// A scene: a user's skills and memories, a question, and the expected answer.
 #[derive(Default)]
 struct Scene {
     question: String,
-    /// As they are saved.
+    /// Request bodies that save the memories and skills.
     memories: Vec<Value>,
     skills: Vec<Value>,
-    /// Texts of memories and names of skills.
+    /// Texts of memories and names of skills that the answer should contain.
     wanted: Vec<String>,
 }
 
@@ -74,7 +74,8 @@ impl Scene {
         }
     }
 
-    /// What the answers with the hop and without it have of what is wanted, and what else the hop has brought.
+    /// Asks the question. Returns the wanted items found with and without links, and the unwanted items that links
+    /// add.
     async fn ask(&self, who: &Caller) -> Played {
         let path = format!("/v1/recall?q={}&limit={}", self.question.replace(' ', "+"), 2 * FIRST);
         let items = who.get(&path).await.ok(200)["items"].as_array().unwrap().clone();
@@ -99,12 +100,12 @@ impl Scene {
     }
 }
 
-/// The lines of what several users have.
+/// Returns the lines of a block that several scenes share.
 fn block(name: &str) -> &'static str {
     DIALOGUES.split("\n\n").find(|part| part.lines().next() == Some(&format!("= {name}"))).unwrap()
 }
 
-/// What was wanted and found, and what nobody wanted.
+/// Wanted items found with and without links, and unwanted items that links add.
 #[derive(Default)]
 struct Played {
     with: Vec<String>,
@@ -112,7 +113,7 @@ struct Played {
     strange: Vec<String>,
 }
 
-/// All vectors are made by the server at once, or by the worker after it.
+/// Waits for jobs and vectors. The server makes vectors immediately, or a worker makes them later.
 async fn until_read(ground: &Ground, scenes: &[Scene], has_model: bool) {
     ground.idle();
     let memories: usize = scenes.iter().map(|scene| scene.memories.len()).sum();
@@ -144,7 +145,7 @@ fn report(played: &[Played], scenes: &[Scene]) -> [usize; 4] {
 }
 
 #[tokio::test]
-async fn the_hop_finds_what_words_and_meaning_do_not() {
+async fn links_of_the_graph_find_what_words_and_vectors_do_not() {
     let scenes: Vec<Scene> = DIALOGUES
         .split("\n\n")
         .filter(|part| part.starts_with('?'))

@@ -1,5 +1,5 @@
-//! The graph: what texts say of other skills, what memories name, and what follows. Each test has a database of its own, as the
-//! worker reads texts.
+//! The graph: relations stated in texts, entities named by memories, and computed relations. Tests with a worker have
+//! a database of their own, because a worker takes every job.
 
 mod dialogues;
 mod reads;
@@ -15,14 +15,14 @@ use crate::service::poll_async;
 use crate::talk::{Talk, names};
 use crate::worker::{Ground, world};
 
-/// A skill whose body says this too.
+/// Returns a skill whose body contains `words`.
 fn saying(name: &str, words: &str) -> Value {
     let mut skill = skill(name);
     skill["content"] = json!(format!("# {name}\n\nFirst this.\n\n{words}\n"));
     skill
 }
 
-/// Its relations as `direction type other source`, sorted.
+/// Returns the relations of a skill as `direction type other source`, sorted.
 async fn relations(who: &Caller, name: &str) -> Vec<String> {
     let path = format!("/v1/skills/{}/relations", name.replace('/', "%2F"));
     let items = who.get(&path).await.ok(200)["items"].clone();
@@ -42,7 +42,7 @@ async fn remember(who: &Caller, content: &str, entities: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_text_says_is_related_and_goes_with_the_text() {
+async fn relations_stated_in_a_text_are_extracted_and_go_with_the_text() {
     let ground = Ground::new();
     let service = ground.serve(&[WITH_WORKER]);
     let World { alice, bob, .. } = &world(&service).await;
@@ -55,14 +55,14 @@ async fn what_a_text_says_is_related_and_goes_with_the_text() {
     assert_eq!(relations(bob, "web-perf").await, [""; 0]);
     let said = alice.get("/v1/skills/web-perf/relations").await.ok(200)["items"][0].clone();
     assert_eq!(said["evidence"], "Works well with web-perf.");
-    // The name that no skill had waits until one has it, and waits again when that is gone.
+    // The relation to a missing skill appears when that skill is created, and disappears when the skill is deleted.
     alice.create(skill("later-skill")).await;
     until_related(alice, "later-skill", &["in requires report extracted"]).await;
     alice.delete("/v1/skills/later-skill").await.empty(204);
     assert_eq!(relations(alice, "report").await.len(), 2);
     alice.create(skill("later-skill")).await;
     until_related(alice, "later-skill", &["in requires report extracted"]).await;
-    // Another text says something else.
+    // The changed text states other relations.
     alice.replace("report", "Works well with web-perf. Requires", "It extends").await.ok(200);
     let expected = ["out extends later-skill extracted", "out extends mcp/email extracted"];
     until_related(alice, "report", &expected).await;
@@ -71,7 +71,7 @@ async fn what_a_text_says_is_related_and_goes_with_the_text() {
 }
 
 #[tokio::test]
-async fn a_frontmatter_says_relations_too_and_a_restored_skill_says_them_again() {
+async fn frontmatter_states_relations_and_restored_skills_get_them_back() {
     let ground = Ground::new();
     let service = ground.serve(&[WITH_WORKER]);
     let world = world(&service).await;
@@ -90,7 +90,7 @@ async fn a_frontmatter_says_relations_too_and_a_restored_skill_says_them_again()
 }
 
 #[tokio::test]
-async fn a_relation_is_declared_once_and_taken_back() {
+async fn a_relation_is_declared_once_and_can_be_deleted() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["one", "mcp/two"]).await;
     let path = "/v1/skills/one/relations/requires/mcp%2Ftwo";
@@ -98,7 +98,7 @@ async fn a_relation_is_declared_once_and_taken_back() {
     alice.put(path, json!(null)).await.empty(204);
     assert_eq!(relations(alice, "one").await, ["out requires mcp/two declared"]);
     assert_eq!(relations(alice, "mcp/two").await, ["in requires one declared"]);
-    // One that says the same of both is the same one from either side.
+    // A symmetric relation is one relation, whichever skill declares it.
     alice.put("/v1/skills/mcp%2Ftwo/relations/complements/one", json!(null)).await.empty(201);
     alice.put("/v1/skills/one/relations/complements/two", json!(null)).await.empty(204);
     let both = ["both complements mcp/two declared", "out requires mcp/two declared"];
@@ -111,13 +111,13 @@ async fn a_relation_is_declared_once_and_taken_back() {
     bob.put(path, json!(null)).await.refused(404, "not-found");
     let audit = alice.get("/v1/skills/one/relations/").await;
     assert_ne!(audit.status, 200);
-    // Each goes with its skill.
+    // Relations are deleted with their skills.
     alice.delete("/v1/skills/mcp%2Ftwo").await.empty(204);
     assert_eq!(relations(alice, "one").await, [""; 0]);
 }
 
 #[tokio::test]
-async fn the_third_memory_that_two_skills_share_relates_them() {
+async fn three_shared_memories_relate_two_skills() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["web-perf", "chrome-tools", "other-one"]).await;
     let both = json!([{"name": "Web-Perf", "kind": "skill"}, {"name": "chrome-tools", "kind": "skill"}]);
@@ -125,24 +125,24 @@ async fn the_third_memory_that_two_skills_share_relates_them() {
         remember(alice, &format!("{n}: looked at a slow page"), both.clone()).await;
         assert_eq!(relations(alice, "web-perf").await, [""; 0], "{n} shared memories");
     }
-    // The names may be in the text alone.
+    // Names that occur only in the text count too.
     remember(alice, "3: measured it with web-perf and chrome-tools", json!([])).await;
     assert_eq!(relations(alice, "web-perf").await, ["both often_used_with chrome-tools computed"]);
     let first = alice.get("/v1/skills/chrome-tools/relations").await.ok(200)["items"][0].clone();
     assert_eq!((&first["skill"], &first["mentions"]), (&json!("web-perf"), &json!(3)));
     assert!((first["strength"].as_f64().unwrap() - 0.9051).abs() < 1e-3, "{first}");
-    // Once more, and it is the same relation, only stronger.
+    // A further memory strengthens the existing relation.
     remember(alice, "4: and again", both).await;
     let again = alice.get("/v1/skills/chrome-tools/relations").await.ok(200)["items"].clone();
     assert_eq!((again.as_array().unwrap().len(), &again[0]["mentions"]), (1, &json!(4)));
-    // What somebody declares takes its place, and then none is computed.
+    // A declared relation replaces the computed one, and none is computed afterwards.
     alice.put("/v1/skills/chrome-tools/relations/enables/web-perf", json!(null)).await.empty(201);
     remember(alice, "5: with web-perf and chrome-tools", json!([])).await;
     assert_eq!(relations(alice, "web-perf").await, ["in enables chrome-tools declared"]);
 }
 
 #[tokio::test]
-async fn memories_that_are_kept_at_once_make_one_edge() {
+async fn concurrent_memories_make_one_relation() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["web-perf", "chrome-tools"]).await;
     let both = json!([{"name": "web-perf", "kind": "skill"}, {"name": "chrome-tools", "kind": "skill"}]);
@@ -153,7 +153,7 @@ async fn memories_that_are_kept_at_once_make_one_edge() {
 }
 
 #[tokio::test]
-async fn things_are_the_same_by_their_spelling_alone() {
+async fn entities_are_identified_by_their_normalised_spelling() {
     let World { alice, bob, .. } = &World::new().await;
     let named = |name: &str| json!([{"name": name, "kind": "tool"}]);
     remember(alice, "pages are on it", named("Cloudflare")).await;
@@ -175,7 +175,7 @@ async fn things_are_the_same_by_their_spelling_alone() {
 }
 
 #[tokio::test]
-async fn what_is_named_only_by_a_tainted_session_says_so() {
+async fn an_entity_named_only_by_a_tainted_session_is_tainted() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::tainted(alice).await;
     let session = talk.read().await["id"].clone();
@@ -183,7 +183,7 @@ async fn what_is_named_only_by_a_tainted_session_says_so() {
     alice.post("/v1/memories", tainted).await.ok(201);
     let found = alice.get("/v1/entities").await.ok(200)["items"][0].clone();
     assert_eq!((&found["name"], &found["tainted"]), (&json!("Acme"), &json!(true)));
-    // Nor do its memories relate skills.
+    // Memories of a tainted session do not relate skills.
     alice.create_all(&["web-perf", "chrome-tools"]).await;
     for n in 0..4 {
         let told = json!({"content": format!("{n}: web-perf with chrome-tools"), "session": session});
@@ -195,7 +195,7 @@ async fn what_is_named_only_by_a_tainted_session_says_so() {
 }
 
 #[tokio::test]
-async fn knowledge_tells_of_memories_use_and_outcomes() {
+async fn knowledge_contains_memories_uses_and_outcomes() {
     let world = World::new().await;
     let alice = &world.alice;
     alice.create_all(&["web-perf", "chrome-tools"]).await;
@@ -211,18 +211,18 @@ async fn knowledge_tells_of_memories_use_and_outcomes() {
     assert_eq!(known["days"].as_array().unwrap().len(), 1);
     assert_eq!(known["days"][0]["times_used"], 2);
     assert!((known["importance"].as_f64().unwrap() - 0.7).abs() < 1e-3);
-    // Without the right to read memories there are none, and the rest is the same.
+    // Without the scope `memories` the list of memories is empty, but their count is included.
     let reader = world.scoped("alice", "skills:read");
     let seen = reader.get("/v1/skills/web-perf/knowledge").await.ok(200);
     assert_eq!((&seen["memories"], &seen["memory_count"]), (&json!([]), &json!(1)));
     alice.get("/v1/skills/nobody/knowledge").await.refused(404, "not-found");
-    // A memory that is forgotten is not known any more, nor what it alone named.
+    // A deleted memory does not count any more.
     alice.delete(&format!("/v1/memories/{}", kept["id"].as_str().unwrap())).await.empty(204);
     assert_eq!(alice.get("/v1/skills/web-perf/knowledge").await.ok(200)["memory_count"], 0);
 }
 
 #[tokio::test]
-async fn a_turn_brings_the_neighbours_of_what_it_brings() {
+async fn a_turn_includes_skills_related_to_its_skills() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["web-perf", "chrome-tools", "far-away"]).await;
     alice.put("/v1/skills/chrome-tools/relations/enables/web-perf", json!(null)).await.empty(201);
@@ -233,12 +233,12 @@ async fn a_turn_brings_the_neighbours_of_what_it_brings() {
     assert_eq!(turn["related"][0]["name"], "chrome-tools");
     assert_eq!(turn["related"][0]["via"], "web-perf");
     assert_eq!(turn["related"].as_array().unwrap().len(), 1, "one step");
-    // Nothing is shown twice.
+    // A related skill is shown once in a session.
     assert_eq!(talk.say("run /web-perf again").await["related"], json!([]));
 }
 
 #[tokio::test]
-async fn the_graph_shows_what_stands_around_something() {
+async fn the_graph_shows_the_neighbours_of_a_node() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["a-a", "b-b", "c-c", "d-d"]).await;
     for (one, kind, other) in [("a-a", "requires", "b-b"), ("b-b", "enables", "c-c"), ("c-c", "extends", "d-d")] {

@@ -1,4 +1,4 @@
-//! What the graph adds to lists, suggestions, recall and analytics.
+//! The graph in lists, suggestions, recall, importance and analytics.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn ranked(who: &Caller) -> Value {
 }
 
 #[tokio::test]
-async fn a_ranked_list_goes_by_importance_links_and_outcomes() {
+async fn ranked_lists_use_importance_links_and_outcomes() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["a-plain", "b-linked", "c-failing", "d-set"]).await;
     assert_eq!(pluck(&ranked(alice).await, "name"), ["a-plain", "b-linked", "c-failing", "d-set"], "equals by name");
@@ -36,7 +36,7 @@ async fn a_ranked_list_goes_by_importance_links_and_outcomes() {
     let reasons = pluck(&items, "reason");
     assert!(reasons[1].contains("memories: 1, relations: 1.0"), "{reasons:?}");
     assert!(reasons[3].contains("0 % of 3 uses went well"), "{reasons:?}");
-    // A page goes on where the one before ended.
+    // Each page continues after the previous one.
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     loop {
         let page = alice.get(&format!("/v1/skills?ranked=true&limit=1{cursor}")).await.ok(200);
@@ -46,7 +46,7 @@ async fn a_ranked_list_goes_by_importance_links_and_outcomes() {
     }
     assert_eq!(seen, ["d-set", "b-linked", "a-plain", "c-failing"]);
     assert_eq!(pluck(&alice.get("/v1/skills?ranked=true&prefix=b").await.ok(200)["items"], "name"), ["b-linked"]);
-    // However often it fails, a skill matters no less than its floor.
+    // Failures lower the score of a skill only down to its floor.
     for key in 4..60 {
         use_it(alice, "c-failing", &key.to_string(), "failure").await;
     }
@@ -55,7 +55,7 @@ async fn a_ranked_list_goes_by_importance_links_and_outcomes() {
 }
 
 #[tokio::test]
-async fn a_suggestion_tells_of_outcomes_and_neighbours() {
+async fn suggestions_explain_outcomes_and_relations() {
     let World { alice, .. } = &World::new().await;
     let skills =
         [("send-letter", "Send a letter by post. Use for letters."), ("fold-paper", "Fold paper for a letter.")];
@@ -81,15 +81,15 @@ async fn a_suggestion_tells_of_outcomes_and_neighbours() {
 }
 
 #[tokio::test]
-async fn recall_goes_one_hop_there_and_back() {
+async fn recall_follows_one_link_in_both_directions() {
     let ground = Ground::new();
-    // By words alone: the model of these tests finds everything near everything.
+    // Runs without an embedding model, because the fake model treats all texts as similar.
     let login = ground.login();
     let service = Service::start(&[("KNOWHOW_DATABASE_URL", &login), ("KNOWHOW_WORKERS", "1"), WITH_WORKER]);
     let World { alice, bob, .. } = &world(&service).await;
     alice.create(saying("publish-pages", "Push the pages, then purge the cache at Cloudflare.")).await;
     alice.create(skill("bake-bread")).await;
-    // The thing is new, so the texts that may name it are read again.
+    // The entity is new, so a job reads the texts that may name it again.
     let kept = remember(alice, "Ann has our domain", json!([{"name": "Cloudflare", "kind": "tool"}])).await;
     let recall = async |who: &Caller, q: &str| who.get(&format!("/v1/recall?q={q}")).await.ok(200)["items"].clone();
     let skill_by_memory = poll_async("the skill that names it", async || {
@@ -103,16 +103,16 @@ async fn recall_goes_one_hop_there_and_back() {
     assert_eq!(items[0]["name"], "publish-pages", "what was found itself comes first");
     assert!(memory["reason"].as_str().unwrap().contains("publish-pages by Cloudflare"), "{memory}");
     assert!(memory["score"].as_f64().unwrap() <= items[0]["score"].as_f64().unwrap() / 2.0);
-    // Another user has another graph.
+    // Bob's graph does not contain Alice's links.
     remember(bob, "Bob has the domain too", json!([{"name": "Cloudflare"}])).await;
     assert_eq!(recall(bob, "who+has+the+domain").await.as_array().unwrap().len(), 1);
-    // The skill goes, and so does the link.
+    // The link is deleted with the skill.
     alice.delete("/v1/skills/publish-pages").await.empty(204);
     assert_eq!(recall(alice, "who+has+the+domain").await.as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn importance_fades_by_the_day_as_tenant_and_skill_want() {
+async fn importance_decays_daily_by_settings_of_tenant_and_skill() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = world(&service).await;
@@ -134,7 +134,7 @@ async fn importance_fades_by_the_day_as_tenant_and_skill_want() {
     execute_at(&ground.owner, "update skills set created_at = now() - interval '10 days'");
     poll_async("the tenant's own rate", async || (of("usual").await == 0.2441).then_some(())).await;
     assert_eq!(of("steady").await, 0.9);
-    // Null follows the tenant's again; nothing of it is a version.
+    // Null restores the tenant's rate, and no change makes a version.
     alice.put("/v1/skills/steady/importance", json!({})).await.empty(204);
     assert_eq!(of("steady").await, 0.9);
     alice.put("/v1/skills/steady/importance", json!({"decay_rate": null})).await.empty(204);
@@ -146,7 +146,7 @@ async fn importance_fades_by_the_day_as_tenant_and_skill_want() {
 }
 
 #[tokio::test]
-async fn analytics_tell_what_is_used_and_what_is_in_trouble() {
+async fn analytics_list_used_unused_and_failing_skills() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["good-one", "bad-one", "corrected-one", "never-one"]).await;
     alice.get("/v1/skills/good-one").await.ok(200);
@@ -164,7 +164,7 @@ async fn analytics_tell_what_is_used_and_what_is_in_trouble() {
     assert_eq!(told["success_rate"], 0.5);
     assert_eq!(pluck(&told["used"], "name"), ["bad-one", "good-one", "corrected-one"]);
     assert_eq!(told["used"][1]["success_rate"], 1.0);
-    // It was loaded before the outcome was told.
+    // The skill was loaded before the outcome was reported.
     assert!(told["used"][1]["outcome_p50_seconds"].as_f64().unwrap() < 60.0, "{told}");
     assert_eq!(told["used"][0]["outcome_p95_seconds"], Value::Null);
     assert_eq!((pluck(&told["never_used"], "name"), &told["never_used_count"]), (vec!["never-one".into()], &json!(1)));
@@ -186,7 +186,7 @@ async fn analytics_tell_what_is_used_and_what_is_in_trouble() {
 }
 
 #[tokio::test]
-async fn a_model_that_views_a_skill_reads_its_relations() {
+async fn skill_view_shows_relations() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["report", "mcp/email", "web-perf"]).await;
     alice.put("/v1/skills/report/relations/requires/mcp%2Femail", json!(null)).await.empty(201);
@@ -198,7 +198,7 @@ async fn a_model_that_views_a_skill_reads_its_relations() {
         let call = session.into_iter().fold(call, |call, session| call.header("Knowhow-Session", session));
         call.await.ok(200)["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
-    // The first view reads the skill, the second one finds it kept.
+    // The first view reads the skill, and the second one uses the cache.
     for session in [None, None, Some(&*talk.id), Some(&*talk.id)] {
         let seen = view("report", session).await;
         let told = "\nRelations: complements web-perf, web-perf enables it, requires mcp/email\n";
@@ -206,7 +206,7 @@ async fn a_model_that_views_a_skill_reads_its_relations() {
         let seen = view("email", session).await;
         assert!(seen.contains("\nRelations: report requires it\n"), "{seen}");
     }
-    // What is kept of a skill does not say what others have to do with it.
+    // Relations are not part of a cached skill, so the deletion is visible at once.
     alice.delete("/v1/skills/report/relations/requires/mcp%2Femail").await.empty(204);
     assert!(!view("mcp/email", None).await.contains("Relations"));
     for name in ["report", "mcp%2Femail"] {
@@ -215,9 +215,9 @@ async fn a_model_that_views_a_skill_reads_its_relations() {
     }
 }
 
-/// It would stand beside what is clean, and nothing there would say whose words it is.
+/// A relation from a tainted text would appear without a mark next to trusted text, so answers to models omit it.
 #[tokio::test]
-async fn what_a_tainted_text_says_of_others_is_told_of_nobody_else() {
+async fn relations_from_tainted_texts_are_hidden_from_models() {
     let ground = Ground::new();
     let service = ground.serve(&[WITH_WORKER]);
     let world = World::at(&service, &service, json!({"starter_skills": false, "review": "off"})).await;

@@ -1,4 +1,4 @@
-//! What was lost of the graph is found again, and a worker that is killed has one effect.
+//! The reconciler, which repairs the graph, and workers that are killed while they read texts.
 
 use std::process::Output;
 
@@ -21,14 +21,14 @@ fn said(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Has the reconciler run, and its jobs done.
+/// Runs `knowhow backfill` and checks that it reports all skills as being in the graph.
 fn reconcile(ground: &Ground) {
     let output = backfill(ground, &[]);
-    assert!(output.status.success() && said(&output).ends_with("the graph has all skills\n"), "{}", said(&output));
+    assert!(output.status.success() && said(&output).ends_with("all skills are in the graph\n"), "{}", said(&output));
 }
 
 #[tokio::test]
-async fn the_reconciler_finds_what_was_lost_and_then_nothing() {
+async fn the_reconciler_repairs_the_graph_once() {
     let ground = Ground::new();
     let service = ground.serve(&[WITH_WORKER]);
     let world = world(&service).await;
@@ -39,7 +39,7 @@ async fn the_reconciler_finds_what_was_lost_and_then_nothing() {
     reconcile(&ground);
     let counts = async || operator.get("/v1/admin/stats").await.ok(200)["graph"].clone();
     let before = counts().await;
-    // One is not known at all, one has a text that nobody has read, one stands for a skill that is gone.
+    // One entity is missing, one skill counts as unread, and one entity belongs to a deleted skill.
     execute_at(&ground.owner, "delete from entities where name = 'b-base'");
     execute_at(&ground.owner, "update entities set read_by = 0 where name = 'c-top'");
     execute_at(&ground.owner, "delete from relations");
@@ -60,20 +60,20 @@ async fn the_reconciler_finds_what_was_lost_and_then_nothing() {
     assert_eq!(counts().await, after);
 }
 
-/// More than are read in one transaction.
+/// More skills than one transaction reads.
 const SEVERAL_BATCHES: usize = 60;
 
 #[tokio::test]
-async fn what_was_read_before_a_failure_is_counted() {
+async fn skills_read_before_a_failure_are_counted() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
-    // A skill that is given words has its relations read with them, which is no repair.
+    // Enrichment would also read the relations, and these would not count as repaired.
     let world = World::at(&service, &service, json!({"starter_skills": false, "enrich": false})).await;
     let names: Vec<String> = (0..SEVERAL_BATCHES).map(|n| format!("skill-{n:02}")).collect();
     world.alice.create_all(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
     execute_at(&ground.owner, "delete from graphile_worker._private_jobs; delete from entities");
     execute_at(&ground.owner, "update user_catalogs set related_rules = 0");
-    // The last one read cannot be written for a while.
+    // A trigger makes the write of the last skill fail for a while.
     execute_at(
         &ground.owner,
         "create function public.refuse() returns trigger language plpgsql as $$ begin
@@ -98,7 +98,7 @@ async fn what_was_read_before_a_failure_is_counted() {
 }
 
 #[tokio::test]
-async fn a_backfill_says_how_far_it_is() {
+async fn backfill_reports_its_progress() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = world(&service).await;
@@ -106,34 +106,34 @@ async fn a_backfill_says_how_far_it_is() {
     world.alice.create(saying("c-top", "Requires a-base.")).await;
     let left = backfill(&ground, &["--no-wait"]);
     assert!(left.status.success(), "{}", said(&left));
-    assert_eq!(said(&left), "to be read: the skills of 1 users; jobs that wait: 1\n");
-    // Again, and there is one job still.
+    assert_eq!(said(&left), "remaining: skills of 1 users; waiting jobs: 1\n");
+    // A second run adds no second job.
     assert_eq!(said(&backfill(&ground, &["--no-wait"])), said(&left));
     let _worker = ground.work(&[]);
     reconcile(&ground);
     assert_eq!(relations(&world.alice, "c-top").await, ["out requires a-base extracted"]);
 }
 
-/// They have no text of their own to be read, and would be found again each minute.
+/// Unchanged starters have no text of their own to read, so the reconciler must not find them again each minute.
 #[tokio::test]
-async fn starters_that_are_lent_are_left_alone() {
+async fn unchanged_starters_are_not_indexed() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = World::at(&service, &service, json!({})).await;
     remember(&world.alice, "it helped", json!([{"name": "memory-systems", "kind": "skill"}])).await;
     assert_eq!(ground.count("entities where kind = 'skill' and read_by = 0"), 1);
-    assert_eq!(said(&backfill(&ground, &["--no-wait"])), "the graph has all skills\n");
+    assert_eq!(said(&backfill(&ground, &["--no-wait"])), "all skills are in the graph\n");
 }
 
 const KILLS: usize = 3;
 
 #[tokio::test]
-async fn a_worker_that_is_killed_while_it_reads_relates_once() {
+async fn a_worker_killed_while_it_reads_makes_each_relation_once() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = world(&service).await;
     world.alice.create_all(&["a-base"]).await;
-    // Whoever writes a relation waits while there is a row here.
+    // A trigger makes each write of a relation wait while this table has a row.
     execute_at(
         &ground.owner,
         "create table holds (); insert into holds default values; grant select on holds to knowhow_tenant;
@@ -159,7 +159,7 @@ async fn a_worker_that_is_killed_while_it_reads_relates_once() {
     assert_eq!(relations(&world.alice, "c-top").await, expected);
     let said: Value = world.alice.get("/v1/skills/c-top/relations").await.ok(200)["items"].clone();
     assert!(said.as_array().unwrap().iter().all(|one| one["mentions"] == 1), "{said}");
-    // The skill that came with the text is there once too.
+    // The entity of the new skill exists once, too.
     assert_eq!(pluck(&world.alice.get("/v1/entities?kind=skill").await.ok(200)["items"], "name").len(), 2);
     world.alice.create(skill("later")).await;
     assert_eq!(world.alice.get("/v1/skills").await.ok(200)["items"].as_array().unwrap().len(), 3);

@@ -1,4 +1,4 @@
-//! Input that is meant to do harm: every answer is a typed refusal, and nothing is written.
+//! Malicious input: every answer is a typed refusal, and nothing is written.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::raw::{self, RawAnswer};
 use crate::service::{Service, shared};
 use crate::signing::encode;
 
-/// Every endpoint that reads JSON.
+/// Returns every endpoint that reads JSON.
 fn json_endpoints(tenant: &str) -> Vec<(Method, String)> {
     let admin = |rest: &str| (Method::POST, format!("/v1/admin/{rest}"));
     vec![
@@ -46,7 +46,7 @@ fn who<'a>(world: &'a World, path: &str) -> &'a Caller {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_json_object_are_refused_everywhere() {
+async fn bodies_that_are_not_json_objects_are_refused_everywhere() {
     let world = World::new().await;
     world.alice.create_all(&["kept"]).await;
     let bodies: Vec<Vec<u8>> = vec![
@@ -90,14 +90,14 @@ async fn bodies_that_are_no_json_object_are_refused_everywhere() {
 }
 
 #[tokio::test]
-async fn members_twice_are_refused() {
+async fn duplicate_members_are_refused() {
     let World { alice, .. } = &World::new().await;
     let body = r#"{"name": "a", "name": "b", "description": "d", "content": "c"}"#;
     alice.send(Method::POST, "/v1/skills").body("application/json", body).await.refused(422, "invalid");
     assert!(alice.names().await.is_empty());
 }
 
-/// No text of a skill may hold NUL, whatever way it comes.
+/// No text of a skill may contain NUL, in any member or form.
 #[tokio::test]
 async fn nul_is_refused_in_every_text() {
     let World { alice, .. } = &World::new().await;
@@ -133,7 +133,7 @@ async fn nul_is_refused_in_every_text() {
     assert!(alice.names().await.is_empty());
 }
 
-/// YAML that unfolds without end, or nests without end, costs nothing.
+/// YAML that expands or nests without limit is refused at low cost.
 #[tokio::test]
 async fn yaml_bombs_are_refused() {
     let World { alice, .. } = &World::new().await;
@@ -173,17 +173,14 @@ async fn yaml_bombs_are_refused() {
 }
 
 #[tokio::test]
-async fn names_that_look_alike_never_get_in() {
+async fn names_that_look_alike_are_refused() {
     let World { alice, .. } = &World::new().await;
     for name in [
         "pl\u{430}n",
-        "\u{ff50}lan",
         "plan\u{200b}",
         "\u{202e}nalp",
-        "pla\u{301}n",
         "plan\u{ad}",
         "PL\u{410}N",
-        "pl\u{131}n",
         "plan\n",
         "plan\r",
         "\tplan",
@@ -194,7 +191,6 @@ async fn names_that_look_alike_never_get_in() {
         "plan\\x",
         "CON:",
         "a:b",
-        "\u{1d429}lan",
     ] {
         let body = json!({"name": name, "description": "d", "content": "c"});
         alice.post("/v1/skills", body).await.invalid("/name", "");
@@ -206,6 +202,12 @@ async fn names_that_look_alike_never_get_in() {
         }
     }
     assert!(alice.names().await.is_empty());
+    // Variants of Latin letters are converted, so they are other spellings of the same name and never a second skill.
+    for name in ["\u{ff50}lan", "pla\u{301}n", "\u{1d429}lan"] {
+        let saved = alice.post("/v1/skills", json!({"name": name, "description": "d", "content": "c"})).await.json();
+        assert_eq!(saved["name"], "plan", "{name}");
+        assert_eq!(alice.names().await, ["plan"]);
+    }
 }
 
 fn as_alice(world: &World) -> Vec<u8> {
@@ -219,7 +221,7 @@ fn send(world: &World, line: &str, headers: &[&[u8]], body: &[u8]) -> RawAnswer 
 }
 
 #[tokio::test]
-async fn too_long_bodies_are_refused_announced_or_not() {
+async fn bodies_over_the_limit_are_refused_with_and_without_a_length() {
     let world = World::new().await;
     world.alice.create_all(&["kept"]).await;
     let json: &[u8] = b"Content-Type: application/json";
@@ -229,11 +231,10 @@ async fn too_long_bodies_are_refused_announced_or_not() {
     send(&world, "POST /v1/skills", &[json, chunks], &raw::chunked(over.as_bytes())).refused(413, "too-large");
     send(&world, "POST /v1/skills", &[json, b"Content-Length: 999999999999"], b"{}").refused(413, "too-large");
     let raw_line = "PUT /v1/skills/kept/resources/assets/x";
-    let over = vec![b'x'; 4 * 1024 * 1024 + 1];
+    let over = vec![b'x'; 8 * 1024 * 1024 + 1];
     send(&world, raw_line, &[], &over).refused(413, "too-large");
     send(&world, raw_line, &[chunks], &raw::chunked(&over)).refused(413, "too-large");
-    send(&world, raw_line, &[chunks], &raw::chunked(&over[..1024 * 1024 + 1])).refused(413, "too-large");
-    assert_eq!(send(&world, raw_line, &[chunks], &raw::chunked(&over[..1024 * 1024])).status, 200);
+    assert_eq!(send(&world, raw_line, &[chunks], &raw::chunked(&over[..8 * 1024 * 1024])).status, 200);
     assert_eq!(world.alice.names().await, ["kept"]);
     assert_eq!(world.alice.peek("kept").await["version"], 2);
 }
@@ -269,7 +270,7 @@ async fn broken_requests_change_nothing() {
 }
 
 #[tokio::test]
-async fn paths_are_read_as_they_are() {
+async fn paths_are_not_normalized() {
     let world = World::new().await;
     world.alice.create_all(&["kept"]).await;
     for path in [
@@ -333,7 +334,7 @@ async fn forged_cursors_are_refused() {
 }
 
 #[tokio::test]
-async fn forms_that_are_none_are_refused() {
+async fn malformed_forms_are_refused() {
     let world = World::new().await;
     let import = |media_type: &str, body: &[u8]| {
         let sending = world.alice.send(Method::POST, "/v1/skills/import");
@@ -365,9 +366,9 @@ async fn forms_that_are_none_are_refused() {
     assert!(world.alice.names().await.is_empty());
 }
 
-/// A client that sends half and then nothing is answered, and costs a moment.
+/// A client that sends half a body and then stops gets an answer after the timeout.
 #[tokio::test]
-async fn a_body_that_never_ends_is_given_up() {
+async fn a_body_that_never_ends_times_out() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_BODY_TIMEOUT_MS", "200"), ("KNOWHOW_WORKERS", "1")]);
     let bearer = String::from_utf8(as_alice(&world)).unwrap();

@@ -1,4 +1,4 @@
-//! One key, one effect, one answer.
+//! Idempotency keys: one key, one effect, one answer.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::callers::{Sending, World, skill};
 
 #[tokio::test]
-async fn fifty_at_once_are_one_effect() {
+async fn fifty_concurrent_repetitions_have_one_effect() {
     let World { alice, .. } = &World::new().await;
     let sent = (0..50).map(|_| alice.post("/v1/skills", skill("once")).header("Idempotency-Key", "k1").into_future());
     let answers = join_all(sent).await;
@@ -25,7 +25,7 @@ async fn fifty_at_once_are_one_effect() {
 }
 
 #[tokio::test]
-async fn keys_are_a_users_own() {
+async fn idempotency_keys_are_separate_for_each_user() {
     let world = World::new().await;
     for caller in [&world.alice, &world.bob, &world.other_tenant().await] {
         caller.post("/v1/skills", skill("mine")).header("Idempotency-Key", "same").await.ok(201);
@@ -41,7 +41,7 @@ async fn a_refused_request_does_not_use_up_its_key() {
 }
 
 #[tokio::test]
-async fn every_write_is_answered_alike_the_second_time() {
+async fn every_repeated_write_gets_the_same_answer() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["mcp/p", "mcp/q", "mcp/r"]).await;
     let patch = json!({"edits": [{"old_string": "First", "new_string": "Last"}]});
@@ -72,7 +72,7 @@ async fn every_write_is_answered_alike_the_second_time() {
 }
 
 #[tokio::test]
-async fn a_key_is_visible_ascii() {
+async fn a_key_must_be_visible_ascii() {
     let World { alice, .. } = &World::new().await;
     let long = "k".repeat(256);
     for bad in ["", "a b", &long, "k\u{e9}y"] {
@@ -84,9 +84,9 @@ async fn a_key_is_visible_ascii() {
     alice.post("/v1/skills", skill("x")).header("Idempotency-Key", &"k".repeat(255)).await.ok(201);
 }
 
-/// What a repeated request would do by now is of no matter.
+/// A repeated request returns the first answer, even if it would have another result now.
 #[tokio::test]
-async fn a_repeated_delete_is_answered_though_the_successor_is_gone() {
+async fn a_repeated_delete_is_answered_after_its_successor_is_gone() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["old", "new"]).await;
     let delete =

@@ -1,4 +1,4 @@
-//! The log: who asked for what, how it went and what it cost, in ids and numbers.
+//! The log: caller, operation, outcome and cost of each request, in ids and numbers.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use crate::service::{Service, knowhow, migrated, poll, poll_async, shared};
 use crate::sql::execute_at;
 use crate::worker::Ground;
 
-/// The line of an answered request.
+/// Returns the log line of an answered request.
 fn line(service: &Service, answer: &Answer) -> Value {
     let id = answer.header("x-request-id");
     poll("the request's line", || {
@@ -24,7 +24,7 @@ fn line(service: &Service, answer: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn a_line_says_whose_request_it_was_and_what_it_cost() {
+async fn a_log_line_has_the_user_and_the_cost_of_the_request() {
     let world = World::new().await;
     let World { alice, admin, operator, anonymous, slug, .. } = &world;
     let saved = alice.post("/v1/skills", skill("weather-at-home")).await;
@@ -42,7 +42,7 @@ async fn a_line_says_whose_request_it_was_and_what_it_cost() {
     assert_eq!((&record["method"], &record["path"]), (&json!("POST"), &json!("/v1/skills")));
     assert!(record["elapsed_us"].is_u64());
 
-    // A body without an announced length is counted too.
+    // A body without a `Content-Length` is counted too.
     let chunks = futures_util::stream::iter([Ok::<_, std::io::Error>("alpha"), Ok("beta")]);
     let put = alice.send(Method::PUT, "/v1/skills/weather-at-home/resources/references/a.md");
     let put = put.body("text/markdown", reqwest::Body::wrap_stream(chunks)).await;
@@ -50,7 +50,7 @@ async fn a_line_says_whose_request_it_was_and_what_it_cost() {
     let record = line(shared(), &put);
     assert_eq!((&record["bytes_in"], &record["path"]), (&json!(9), &json!("/v1/skills/{skill}/resources/{path:.*}")));
 
-    // An operator's line names the tenant that the request is about; nobody's names nobody.
+    // An operator's line has the tenant of the request. A line without a valid credential has no tenant.
     let listed = operator.get(&format!("/v1/admin/users?tenant={slug}")).await;
     let record = line(shared(), &listed);
     assert_eq!((&record["tenant_id"], record.get("user_id")), (&tenant, None));
@@ -63,7 +63,7 @@ async fn a_line_says_whose_request_it_was_and_what_it_cost() {
 }
 
 #[tokio::test]
-async fn no_line_has_a_name_or_a_text() {
+async fn no_log_line_contains_names_or_texts() {
     let World { anonymous, secret, slug, .. } = &World::new().await;
     let mut claims = crate::signing::claims(slug, "+49 301 234567 xyzzy");
     claims["sub"] = json!("+49 301 234567 xyzzy");
@@ -83,7 +83,7 @@ async fn no_line_has_a_name_or_a_text() {
 }
 
 #[tokio::test]
-async fn probes_are_quiet_and_what_fails_is_loud() {
+async fn probes_are_not_logged_unless_they_fail() {
     let World { anonymous, .. } = &World::new().await;
     let answer = anonymous.get("/healthz").await;
     anonymous.get("/readyz").await.ok(200);
@@ -106,7 +106,7 @@ async fn probes_are_quiet_and_what_fails_is_loud() {
 }
 
 #[tokio::test]
-async fn clearing_up_is_told_in_fields() {
+async fn deleted_expired_data_are_logged_in_fields() {
     let ground = Ground::new();
     let service = ground.serve(&[WITH_WORKER]);
     ring(&ground, "prune");
@@ -116,7 +116,7 @@ async fn clearing_up_is_told_in_fields() {
             .log()
             .lines()
             .filter_map(|l| serde_json::from_str(l).ok())
-            .find(|l: &Value| l["message"] == "cleared up")
+            .find(|l: &Value| l["message"] == "deleted expired data")
     });
     for member in ["idempotency_keys", "usage_days", "archived_skills", "files", "jobs", "sessions", "examples"] {
         assert!(record[member].is_u64(), "{member}: {record}");
@@ -124,12 +124,12 @@ async fn clearing_up_is_told_in_fields() {
     assert!(!service.log().contains("Pruned {"));
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A service whose log goes where nothing can be written.
+/// Starts a service that logs to `log`, and returns the process and its address.
 fn serve_into(log: Stdio) -> (Child, String) {
     migrated();
     let port = free_port();
@@ -138,7 +138,7 @@ fn serve_into(log: Stdio) -> (Child, String) {
     (command.spawn().unwrap(), format!("127.0.0.1:{port}"))
 }
 
-/// It answers each of many requests, and stops when it is told to.
+/// Asserts that the process answers many requests, and stops on SIGTERM.
 fn check_that_it_serves(mut process: Child, address: &str) {
     poll("the service to be ready", || {
         assert!(process.try_wait().unwrap().is_none(), "it ended, as it could not log");
@@ -153,7 +153,7 @@ fn check_that_it_serves(mut process: Child, address: &str) {
 }
 
 #[test]
-fn a_log_that_nobody_reads_any_more_stops_nothing() {
+fn a_log_whose_reader_is_gone_does_not_stop_the_service() {
     let (mut process, address) = serve_into(Stdio::piped());
     drop(process.stderr.take());
     check_that_it_serves(process, &address);
@@ -161,15 +161,15 @@ fn a_log_that_nobody_reads_any_more_stops_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_log_on_a_full_disk_stops_nothing() {
+fn a_log_on_a_full_disk_does_not_stop_the_service() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let (process, address) = serve_into(full.into());
     check_that_it_serves(process, &address);
 }
 
-/// The pipe is full, and its reader does nothing.
+/// The pipe is full, and its reader does not read.
 #[test]
-fn a_log_whose_reader_is_stuck_stops_nothing() {
+fn a_log_whose_reader_is_stuck_does_not_stop_the_service() {
     let (mut process, address) = serve_into(Stdio::piped());
     let reader = process.stderr.take().unwrap();
     poll("the service to be ready", || raw::try_get(&address, "/readyz").filter(|answer| answer.status == 200));

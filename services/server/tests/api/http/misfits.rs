@@ -1,11 +1,12 @@
-//! JSON of another shape: the answer names the member by its pointer, and says what is right there in words of JSON.
+//! JSON of the wrong shape: the answer has the pointer of the member, and describes the expected value in terms of
+//! JSON.
 
 use serde_json::{Value, json};
 
 use crate::callers::{World, skill};
 
 #[tokio::test]
-async fn a_member_that_does_not_fit_is_named_in_words_of_json() {
+async fn a_wrong_member_is_named_in_terms_of_json() {
     let World { alice, .. } = &World::new().await;
     alice.create(skill("plan")).await;
     let edit = |edit: Value| json!({"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "a", "new_string": "b"}, edit]});
@@ -27,7 +28,7 @@ async fn a_member_that_does_not_fit_is_named_in_words_of_json() {
             "must be one of chat, voice, sms, scheduled, nudge",
         ),
         ("POST", "/v1/sessions", json!({"channel": 5}), "/channel", "must be a string, is 5"),
-        ("POST", "/v1/sessions", json!({"turns": 5}), "/turns", "is not known here; known are key, channel, max_turns"),
+        ("POST", "/v1/sessions", json!({"turns": 5}), "/turns", "is unknown; allowed are key, channel, max_turns"),
         ("POST", "/v1/sessions", json!({"inline_top": "yes"}), "/inline_top", "must be true or false"),
         ("POST", "/v1/skills/match", json!({}), "/message", "is missing"),
         (
@@ -45,7 +46,7 @@ async fn a_member_that_does_not_fit_is_named_in_words_of_json() {
             "/edits/2/old_string",
             "must be a string",
         ),
-        ("PATCH", "/v1/skills/plan", edit(json!({"old_string": "a", "neu": "b"})), "/edits/2/neu", "is not known here"),
+        ("PATCH", "/v1/skills/plan", edit(json!({"old_string": "a", "neu": "b"})), "/edits/2/neu", "is unknown"),
         ("PATCH", "/v1/skills/plan", json!({"edits": {}}), "/edits", "must be a list, is an object"),
     ] {
         let answer = alice.send(method.parse().unwrap(), path).json(&body).await;
@@ -61,16 +62,13 @@ async fn a_member_that_does_not_fit_is_named_in_words_of_json() {
         .patch(&tenant, sms(json!({"max_turns": "5"})))
         .await
         .invalid("/settings/channels/sms/max_turns", "whole number");
-    operator
-        .patch(&tenant, sms(json!({"turns": 5})))
-        .await
-        .invalid("/settings/channels/sms/turns", "is not known here");
+    operator.patch(&tenant, sms(json!({"turns": 5}))).await.invalid("/settings/channels/sms/turns", "is unknown");
     operator.patch(&tenant, sms(json!([5]))).await.invalid("/settings/channels/sms", "must be an object, is a list");
     let fax = json!({"settings": {"channels": {"fax": {}}}});
     operator
         .patch(&tenant, fax)
         .await
-        .invalid("/settings/channels/fax", "known are chat, voice, sms, scheduled, nudge");
+        .invalid("/settings/channels/fax", "allowed are chat, voice, sms, scheduled, nudge");
     let key = json!({"name": "k", "scopes": ["admin"], "expires_at": "soon"});
     admin.post("/v1/admin/keys", key).await.invalid("/expires_at", "must be a date and time such as");
     let key = json!({"name": "k", "scopes": ["admin", "root"]});
@@ -78,7 +76,7 @@ async fn a_member_that_does_not_fit_is_named_in_words_of_json() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_malformed_with_its_place() {
+async fn invalid_json_is_malformed_with_its_position() {
     let World { alice, .. } = &World::new().await;
     for text in ["{\"max_turns\": -1", "{\"max_turns\" -1}", "{'max_turns': 1}", "{\"channel\": sms}"] {
         let sent = alice.send(reqwest::Method::POST, "/v1/sessions").body("application/json", text);

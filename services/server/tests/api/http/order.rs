@@ -1,4 +1,5 @@
-//! The order of checks, for every operation of the document: the credential first, then what it allows, then the rest of the request.
+//! The order of checks for every documented operation: first the credential, then its rights, then the rest of the
+//! request.
 
 use std::thread;
 
@@ -6,14 +7,14 @@ use serde_json::{Value, json};
 
 use crate::answers::Answer;
 use crate::callers::{Caller, World};
-use crate::documented::{document, filled, operations};
+use crate::http::documented::{document, filled, operations};
+use crate::http::stranger_walk::take_missing;
 use crate::raw;
 use crate::service::shared;
-use crate::strangers::take_missing;
 
 const SCOPES: [&str; 6] = ["skills:read", "skills:write", "sessions", "memories", "review", "admin"];
 
-/// One operation that needs a credential.
+/// An operation that needs a credential.
 struct Operation {
     method: String,
     path: String,
@@ -27,7 +28,7 @@ impl Operation {
     }
 }
 
-/// Scopes and roles that the document lists for an operation; `None` for a public one.
+/// Returns the scopes and roles that the document lists for an operation; `None` for a public one.
 fn needs(operation: &Value) -> Option<Vec<String>> {
     let ways = operation["security"].as_array().unwrap();
     let bearer = ways[0]["bearer"].as_array()?;
@@ -46,11 +47,11 @@ fn guarded() -> Vec<Operation> {
     all.collect()
 }
 
-/// A fault of a request, besides its credential.
+/// An error in a request, apart from its credential.
 #[derive(Default)]
 struct Fault {
     name: &'static str,
-    /// In the place of the path with its parameters filled.
+    /// Path to send instead of the operation's own path.
     path: Option<String>,
     query: String,
     headers: Vec<Vec<u8>>,
@@ -108,14 +109,15 @@ fn faults(operation: &Operation) -> Vec<Fault> {
     all
 }
 
-/// A caller, the query that it needs, and the answer to each of its requests.
+/// A caller, the query that it needs, and the expected refusal of each of its requests.
 struct Refused {
     name: String,
     authorization: Option<String>,
     query: String,
     status: u16,
     kind: &'static str,
-    /// Whether each fault is tried, or only none and all at once.
+    /// Whether each error is tried separately. If false, only the request without errors and the one with all errors
+    /// are sent.
     is_tried_whole: bool,
 }
 
@@ -141,7 +143,7 @@ fn refused(name: impl Into<String>, caller: &Caller, status: u16) -> Refused {
     Refused { name: name.into(), authorization, query: String::new(), status, kind, is_tried_whole: false }
 }
 
-/// All scopes but one.
+/// Returns all scopes but one.
 fn all_but(scope: &str) -> String {
     SCOPES.into_iter().filter(|other| *other != scope).collect::<Vec<_>>().join(" ")
 }
@@ -149,7 +151,7 @@ fn all_but(scope: &str) -> String {
 struct Callers {
     world: World,
     elsewhere: World,
-    /// An API key for each scope, with all the others.
+    /// For each scope an API key with all other scopes.
     keys: Vec<(&'static str, Caller)>,
 }
 
@@ -165,7 +167,7 @@ impl Callers {
         Self { world, elsewhere, keys }
     }
 
-    /// All callers that may not call the operation.
+    /// Returns all callers that may not call the operation.
     fn refused(&self, operation: &Operation) -> Vec<Refused> {
         let Self { world, elsewhere, keys } = self;
         let mut all = vec![
@@ -208,7 +210,7 @@ fn check(address: &str, operation: &Operation, caller: &Refused, fault: &Fault) 
 }
 
 #[tokio::test]
-async fn a_caller_without_the_right_is_refused_whatever_else_is_wrong() {
+async fn a_caller_without_the_right_is_refused_whatever_other_errors() {
     let callers = Callers::new().await;
     let (all, address) = (guarded(), &shared().address);
     assert!(all.len() > 120, "{}", all.len());
@@ -228,9 +230,9 @@ async fn a_caller_without_the_right_is_refused_whatever_else_is_wrong() {
     });
 }
 
-/// The operations ask for no scope that the document does not list.
+/// No operation requires a scope that the document does not list.
 #[tokio::test]
-async fn the_scopes_of_the_document_suffice() {
+async fn the_documented_scopes_are_sufficient() {
     let world = World::with(json!({"starter_skills": false, "users_review": true})).await;
     let mut refused = Vec::new();
     for (_, _, operation) in operations(&document()) {
@@ -251,7 +253,7 @@ async fn the_scopes_of_the_document_suffice() {
 }
 
 #[tokio::test]
-async fn another_user_is_named_only_by_admins_who_review() {
+async fn only_admins_who_review_may_name_another_user() {
     let world = World::new().await;
     let address = &shared().address;
     for operation in guarded().iter().filter(|o| o.takes("user") && !o.needs.contains(&"admin".to_owned())) {
@@ -265,9 +267,9 @@ async fn another_user_is_named_only_by_admins_who_review() {
     }
 }
 
-/// The router reads a path without its percent-encoding.
+/// The router decodes percent-encoding in paths.
 #[tokio::test]
-async fn another_spelling_of_a_path_is_checked_alike() {
+async fn other_spellings_of_a_path_get_the_same_checks() {
     let World { anonymous, alice, read_only, admin, operator, .. } = &World::new().await;
     for (path, status) in [
         ("/v1/%73kills?nonsense=1", 400),
@@ -294,7 +296,7 @@ async fn another_spelling_of_a_path_is_checked_alike() {
     }
 }
 
-/// The answer arrives although the body is not read.
+/// The client gets the answer although the service does not read the body.
 #[tokio::test]
 async fn a_refused_body_is_not_read_and_its_answer_arrives() {
     let World { anonymous, read_only, alice, .. } = &World::new().await;
@@ -313,7 +315,7 @@ async fn a_refused_body_is_not_read_and_its_answer_arrives() {
 }
 
 #[tokio::test]
-async fn mcp_checks_the_credential_before_the_message_and_the_scope_before_the_arguments() {
+async fn mcp_checks_the_credential_first_and_the_scope_before_arguments() {
     let World { anonymous, read_only, .. } = &World::new().await;
     let address = &shared().address;
     let mcp = Operation { method: "POST".into(), path: "/mcp".into(), parameters: Vec::new(), needs: Vec::new() };

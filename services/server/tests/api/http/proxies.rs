@@ -1,11 +1,12 @@
-//! Callers behind a proxy: each is known by the address that the proxy names, and nobody by one that it made up.
+//! Clients behind a proxy: identified by the address that a trusted proxy reports, never by one that the client made
+//! up.
 
 use serde_json::json;
 
 use crate::callers::{Caller, Sending, World, skill};
 use crate::service::Service;
 
-/// A service that trusts this machine and one network, and lets an address guess five times.
+/// Starts a service that trusts these proxies and accepts five wrong credentials a minute from each address.
 fn behind_a_proxy(trusted: &str) -> Service {
     Service::start(&[("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "5"), ("KNOWHOW_TRUSTED_PROXIES", trusted)])
 }
@@ -15,7 +16,7 @@ fn from(caller: &Caller, addresses: &str) -> Sending {
 }
 
 #[tokio::test]
-async fn who_guesses_behind_a_proxy_is_refused_and_a_neighbour_is_not() {
+async fn a_guessing_client_behind_a_proxy_is_limited_and_others_are_not() {
     let world = World::new().await;
     let service = behind_a_proxy("127.0.0.0/8, ::1, 10.1.0.0/16");
     let wrong = world.anonymous.with_token("x.y.z").at(&service);
@@ -29,7 +30,7 @@ async fn who_guesses_behind_a_proxy_is_refused_and_a_neighbour_is_not() {
         from(&wrong, forged).await.refused(429, "rate-limited");
     }
     from(&wrong, "203.0.113.7, 10.2.0.1").await.refused(401, "unauthenticated");
-    // Who has no address of its own on the way counts as the proxy.
+    // A client without an address in the header counts as the proxy.
     for _ in 0..5 {
         from(&wrong, "unknown").await.refused(401, "unauthenticated");
     }
@@ -38,7 +39,7 @@ async fn who_guesses_behind_a_proxy_is_refused_and_a_neighbour_is_not() {
 }
 
 #[tokio::test]
-async fn one_who_has_a_whole_network_of_addresses_is_one_caller() {
+async fn a_client_with_a_whole_ipv6_network_counts_as_one_client() {
     let world = World::new().await;
     let service = behind_a_proxy("127.0.0.1,::1");
     let wrong = world.anonymous.with_token("x.y.z").at(&service);
@@ -50,7 +51,7 @@ async fn one_who_has_a_whole_network_of_addresses_is_one_caller() {
 }
 
 #[tokio::test]
-async fn what_a_stranger_says_of_its_address_counts_for_nothing() {
+async fn an_untrusted_clients_forwarded_address_is_ignored() {
     let world = World::new().await;
     let service = behind_a_proxy("10.0.0.0/8");
     let wrong = world.anonymous.with_token("x.y.z").at(&service);
@@ -61,7 +62,7 @@ async fn what_a_stranger_says_of_its_address_counts_for_nothing() {
 }
 
 #[tokio::test]
-async fn the_audit_log_names_the_caller_and_not_the_proxy() {
+async fn the_audit_log_has_the_address_of_the_client_not_the_proxy() {
     let world = World::new().await;
     for (trusted, expected) in [("127.0.0.1,::1", "203.0.113.7"), ("10.0.0.0/8", "127.0.0.1")] {
         let service = behind_a_proxy(trusted);

@@ -1,10 +1,11 @@
-//! A credential in the address is not read, is answered with what to do instead, and is repeated nowhere.
+//! A credential in the query string is not accepted. The answer says what to do instead, and neither answer nor log
+//! repeats the credential.
 
 use serde_json::json;
 
 use crate::answers::Answer;
 use crate::callers::World;
-use crate::documented::{document, filled, operations};
+use crate::http::documented::{document, filled, operations};
 use crate::mcp::client::request;
 use crate::service::{Service, keeper};
 
@@ -29,7 +30,7 @@ fn detail(answer: &Answer, status: u16) -> String {
     answer.refused(status, kind)["detail"].as_str().unwrap().to_owned()
 }
 
-/// Whether an answer repeats a text, in its body or its headers.
+/// Returns whether the body or a header of an answer repeats a text.
 fn repeats(answer: &Answer, text: &str) -> bool {
     let in_header = |value: &reqwest::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).contains(text);
     answer.text().contains(text) || answer.headers.values().any(in_header)
@@ -71,7 +72,7 @@ async fn a_token_in_the_query_is_refused_with_a_hint_and_not_repeated() {
     }
 }
 
-/// Opaque credentials have no form of their own: their value is repeated nowhere either.
+/// Opaque credentials have no recognizable form, so no value of such a parameter is repeated.
 #[tokio::test]
 async fn every_operation_answers_401_to_a_token_in_its_query() {
     let World { anonymous, .. } = &World::new().await;
@@ -88,7 +89,7 @@ async fn every_operation_answers_401_to_a_token_in_its_query() {
 }
 
 #[tokio::test]
-async fn mcp_reads_no_token_in_its_address() {
+async fn mcp_accepts_no_token_in_its_query() {
     let World { anonymous, alice, .. } = &World::new().await;
     let list = request("tools/list", json!({}));
     for query in ["access_token=hunter2hunter2", "api_key=hunter2hunter2", "x=kh_a1b2c3d4e5f6_hunter2hunter2"] {

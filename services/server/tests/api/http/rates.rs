@@ -1,4 +1,4 @@
-//! How many requests a second a caller may send, and who else feels it.
+//! Limits of requests per second, and which other callers they affect.
 
 use std::sync::atomic::Ordering;
 
@@ -12,24 +12,26 @@ use crate::service::{Service, keeper, knowhow, poll, poll_async, scratch};
 use crate::support::certificate::Pair;
 use crate::support::redis::Redis;
 
-/// More requests at once than one a second, three at once, lets through, however slow the machine is.
+/// Number of concurrent requests. A limit of one a second (three at once) refuses some of them, even on a slow
+/// machine.
 const MANY: usize = 30;
 
 const ONE_A_SECOND: (&str, &str) = ("KNOWHOW_USER_REQUESTS_PER_SECOND", "1");
 
-/// The warning of a process that Redis does not answer.
-const ALONE: &str = "Redis does not count requests";
+/// Warning of a process that cannot reach Redis.
+const ALONE: &str = "Redis is not available for rate limits";
 
 async fn at_once(caller: &Caller, path: &str) -> Vec<Answer> {
     join_all((0..MANY).map(|_| async { caller.get(path).await })).await
 }
 
-/// The answers that are no refusal.
+/// Returns the number of answers with status 200.
 fn passed(answers: &[Answer]) -> usize {
     answers.iter().filter(|answer| answer.status == 200).count()
 }
 
-/// That some passed and the others are told to wait, who sends too many, and what the limit is.
+/// Asserts that some requests passed and the others got 429. The errors name who exceeded the limit, and the headers
+/// state the limit and the wait.
 #[track_caller]
 fn limited(answers: &[Answer], who: &str) {
     let passed = passed(answers);
@@ -37,7 +39,7 @@ fn limited(answers: &[Answer], who: &str) {
     for refused in answers.iter().filter(|answer| answer.status != 200) {
         let detail = refused.refused(429, "rate-limited")["detail"].as_str().unwrap().to_owned();
         assert!(
-            detail.starts_with(&format!("the {who} sends more than 1 requests a second, or 3 at once")),
+            detail.starts_with(&format!("the {who} exceeds the limit of 1 requests per second, or 3 at once")),
             "{detail}"
         );
         assert_eq!(refused.header("ratelimit-remaining"), "0");
@@ -64,7 +66,7 @@ async fn world(service: &Service, rates: Value) -> World {
 }
 
 #[tokio::test]
-async fn one_user_who_sends_too_many_is_told_to_wait_and_others_are_not() {
+async fn a_user_over_the_limit_waits_and_others_do_not() {
     let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
     let world = world(&service, json!({"requests_per_second": 60})).await;
     limited(&at_once(&world.alice, "/v1/skills").await, "user");
@@ -82,18 +84,18 @@ async fn one_user_who_sends_too_many_is_told_to_wait_and_others_are_not() {
 }
 
 #[tokio::test]
-async fn what_is_refused_of_one_user_is_not_taken_from_the_tenant() {
+async fn refused_requests_do_not_count_towards_the_tenants_limit() {
     let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
     let world = world(&service, json!({"requests_per_second": 6})).await;
     let [answers, more] = [at_once(&world.alice, "/v1/skills").await, at_once(&world.alice, "/v1/skills").await];
     assert!(passed(&answers) + passed(&more) < 2 * MANY);
-    // Of the tenant's 18 at once, what was refused would have taken all.
+    // The tenant's limit is 18 requests at once. If the refused requests counted, they would have used it up.
     let bob = world.bob.get("/v1/skills").await;
     bob.ok(200);
 }
 
 #[tokio::test]
-async fn a_key_and_a_tenant_have_rates_of_all_their_users_together() {
+async fn limits_of_keys_and_tenants_count_all_their_users_together() {
     let service = Service::start(&[]);
     let keyed = world(&service, json!({"key_requests_per_second": 1})).await;
     let backend = keyed.backend().await;
@@ -101,7 +103,7 @@ async fn a_key_and_a_tenant_have_rates_of_all_their_users_together() {
     let answers = join_all(users.iter().map(|user| async { backend.acting_for(user).get("/v1/skills").await })).await;
     limited(&answers, "API key");
     keyed.alice.get("/v1/skills").await.ok(200);
-    // Who is refused was not looked for, and so not made.
+    // Users of refused requests were not created.
     let known = pluck(&keyed.admin.get("/v1/admin/users?limit=100").await.ok(200)["items"], "external_id");
     assert_eq!(known.iter().filter(|name| name.starts_with("user-")).count(), passed(&answers));
     let whole = world(&service, json!({"requests_per_second": 1})).await;
@@ -111,7 +113,7 @@ async fn a_key_and_a_tenant_have_rates_of_all_their_users_together() {
 }
 
 #[tokio::test]
-async fn a_rate_that_is_changed_holds_at_once() {
+async fn a_changed_limit_applies_at_once() {
     let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
     let world = world(&service, json!({})).await;
     limited(&at_once(&world.alice, "/v1/skills").await, "user");
@@ -131,7 +133,7 @@ async fn a_rate_that_is_changed_holds_at_once() {
 }
 
 #[tokio::test]
-async fn strangers_are_counted_by_address() {
+async fn anonymous_requests_are_limited_by_address() {
     let settings = [("KNOWHOW_ANONYMOUS_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_TRUSTED_PROXIES", "127.0.0.1,::1")];
     let service = Service::start(&settings);
     let world = world(&service, json!({})).await;
@@ -149,7 +151,7 @@ async fn strangers_are_counted_by_address() {
 }
 
 #[tokio::test]
-async fn commands_wait_until_they_may_go_on() {
+async fn commands_wait_while_they_are_rate_limited() {
     let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
     let world = world(&service, json!({})).await;
     let folder = |name: &str| {
@@ -170,8 +172,8 @@ async fn commands_wait_until_they_may_go_on() {
     assert_eq!(world.alice.at(keeper()).names().await.len(), 12);
 }
 
-/// Whether two processes have one count: each would let a fresh user's three pass. On a machine that takes seconds for that, another
-/// user is asked.
+/// Waits until two processes share one count: separately, each would let three requests of a fresh user pass. Tries
+/// other users, because a slow machine may take seconds for the requests.
 async fn count_together(world: &World, services: &[Service; 2]) {
     let tries = std::cell::Cell::new(0);
     poll_async("one process to refuse what another has counted", async || {
@@ -188,7 +190,7 @@ async fn count_together(world: &World, services: &[Service; 2]) {
     .await;
 }
 
-/// Two processes that do, with these settings.
+/// Starts two processes with these settings that share one count.
 async fn counting(settings: &[(&str, &str)]) -> ([Service; 2], World) {
     let settings = [&[ONE_A_SECOND], settings].concat();
     let services = [Service::start(&settings), Service::start(&settings)];
@@ -198,7 +200,7 @@ async fn counting(settings: &[(&str, &str)]) -> ([Service; 2], World) {
 }
 
 #[tokio::test]
-async fn processes_count_together_in_redis_and_alone_without() {
+async fn processes_share_counts_in_redis_and_count_alone_without_it() {
     let Some(redis) = Redis::start() else { return };
     let url = redis.url();
     let (services, world) = counting(&[("KNOWHOW_REDIS_URL", &url)]).await;
@@ -214,9 +216,9 @@ async fn processes_count_together_in_redis_and_alone_without() {
     count_together(&world, &services).await;
 }
 
-/// Redis behind TLS, as providers offer it; a certificate of nobody who is trusted is not taken.
+/// Redis behind TLS, as providers offer it. An untrusted certificate is refused.
 #[tokio::test]
-async fn processes_count_together_in_a_redis_behind_tls() {
+async fn processes_share_counts_in_a_redis_behind_tls() {
     let Some(redis) = Redis::start() else { return };
     let pair = Pair::new();
     let trusted = scratch("redis-roots.pem");
@@ -234,7 +236,7 @@ async fn processes_count_together_in_a_redis_behind_tls() {
 }
 
 #[tokio::test]
-async fn a_redis_that_stops_answering_keeps_nobody_waiting() {
+async fn a_redis_that_stops_answering_delays_no_request() {
     let Some(redis) = Redis::start() else { return };
     let url = redis.url();
     let (services, world) = counting(&[("KNOWHOW_REDIS_URL", &url)]).await;
@@ -243,11 +245,11 @@ async fn a_redis_that_stops_answering_keeps_nobody_waiting() {
     limited(&at_once(&world.alice, "/v1/skills").await, "user");
     world.bob.get("/v1/skills").await.ok(200);
     poll("the warning", || one.log().contains(ALONE).then_some(()));
-    assert!(one.log().contains("no answer in time") || one.log().contains("timed out"), "{}", one.log());
+    assert!(one.log().contains("no response in time") || one.log().contains("timed out"), "{}", one.log());
 }
 
 #[tokio::test]
-async fn a_redis_that_says_nothing_keeps_nobody_waiting() {
+async fn a_redis_that_never_answers_delays_no_request() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", silent.local_addr().unwrap());
     let service = Service::start(&[ONE_A_SECOND, ("KNOWHOW_REDIS_URL", &url)]);
@@ -257,7 +259,7 @@ async fn a_redis_that_says_nothing_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn what_is_no_redis_is_told_without_its_password() {
+async fn an_invalid_redis_url_is_reported_without_its_password() {
     for url in ["http://me:5ec4e7@host", "https://me:5ec4e7@host", "rediss://me:5ec4e7@host:port"] {
         let output = knowhow(&["serve"]).env("KNOWHOW_REDIS_URL", url).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! Requests without a recognised caller: a flood of them waits for itself.
+//! Requests without a recognised caller: a flood of them delays only other such requests.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,20 @@ use futures_util::future::join_all;
 use knowhow_testing::Wire;
 
 use crate::callers::{Caller, Sending, World, skill};
-use crate::process::pools::behind;
+use crate::platform::pools::behind;
 use crate::service::{Service, login_url};
 use crate::signing;
 
 const CONNECTIONS: usize = 16;
 const WATCHED: Duration = Duration::from_secs(2);
-/// Requests of strangers in a second: eight at once, each followed by a pause of 20 ms.
+/// Requests per second without a recognised caller: eight at once, each followed by a pause of 20 ms.
 const RATE: f64 = 400.0;
 
-/// The requests of a flood, by number.
+/// Function that returns the request of a flood with this number.
 type Flood<'a> = Box<dyn Fn(usize) -> Sending + 'a>;
 
-/// Sends requests on 16 connections, each as soon as the one before is answered; returns how many were answered in a second.
+/// Sends requests on 16 connections, each after the answer to the one before. Returns the number of answers per
+/// second.
 async fn flood(request: impl Fn(usize) -> Sending) -> f64 {
     let began = Instant::now();
     let counts = join_all((0..CONNECTIONS).map(async |connection| {
@@ -44,7 +45,7 @@ fn token_of_nowhere(n: usize) -> String {
 }
 
 #[tokio::test]
-async fn strangers_share_a_few_hundred_requests_a_second() {
+async fn unrecognised_callers_share_a_few_hundred_requests_a_second() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_WORKERS", "1")]);
     let stranger = &world.anonymous.at(&service);
@@ -58,20 +59,20 @@ async fn strangers_share_a_few_hundred_requests_a_second() {
     ];
     for (name, request) in floods {
         let rate = flood(request).await;
-        // Places that were free at the beginning come on top.
+        // The slots that are free at the beginning let some more requests pass.
         assert!(rate < 1.5 * RATE, "{name}: {rate:.0} a second");
     }
 }
 
 #[tokio::test]
-async fn a_known_caller_does_not_wait_behind_strangers() {
+async fn a_known_caller_does_not_wait_for_unrecognised_callers() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_WORKERS", "1")]);
     let (alice, backend) = (world.alice.at(&service), world.backend().await.acting_for("alice").at(&service));
     let stranger = world.anonymous.at(&service);
     alice.create(skill("p")).await;
     backend.get("/v1/skills/p").await.ok(200);
-    // More than strangers are answered in the time in which a known caller sends as many.
+    // More requests than can be answered while two known callers send ten each.
     let waiting = join_all((0..2_000).map(async |n| stranger.with_token(random_key(n)).get("/v1/skills").await.status));
     let known = async |who: &Caller| {
         for _ in 0..10 {
@@ -87,7 +88,7 @@ async fn a_known_caller_does_not_wait_behind_strangers() {
 }
 
 #[tokio::test]
-async fn a_stranger_whose_key_is_good_is_served_beside_a_flood() {
+async fn a_new_caller_with_a_valid_key_is_served_during_a_flood() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_WORKERS", "1")]);
     let stranger = world.anonymous.at(&service);
@@ -102,7 +103,7 @@ async fn a_stranger_whose_key_is_good_is_served_beside_a_flood() {
 }
 
 #[tokio::test]
-async fn many_probes_ask_the_database_once() {
+async fn many_probes_query_the_database_once() {
     let world = World::new().await;
     let wire = Wire::to(&login_url());
     let service = behind(&wire);
@@ -111,7 +112,8 @@ async fn many_probes_ask_the_database_once() {
     let began = Instant::now();
     let (flights, answers) = wire.count(join_all((0..50).map(async |_| probe.get("/readyz").await.status))).await;
     assert!(answers.iter().all(|status| *status == 200));
-    // A transaction of four messages, of the schema and the login, once for each second that has begun.
+    // The service queries the schema and the login at most once a second. Each query is a transaction of four
+    // messages.
     let most = 8 * (1 + began.elapsed().as_secs() as usize);
     assert!(flights <= most, "{flights} round trips for 50 probes");
 }

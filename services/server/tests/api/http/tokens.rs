@@ -1,4 +1,4 @@
-//! Tokens: what is forged, stale, or meant for somebody else opens nothing.
+//! Tokens: forged, expired and foreign tokens (for another audience) are refused.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn without(base: &Value, member: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_header_decides_nothing() {
+async fn the_token_header_chooses_no_algorithm_or_key() {
     let world = World::new().await;
     let good = claims(&world.slug, "alice");
     answer(&world, hs256(&world.secret, &good)).await.ok(200);
@@ -69,7 +69,7 @@ async fn the_header_decides_nothing() {
 }
 
 #[tokio::test]
-async fn every_claim_is_needed_and_of_its_kind() {
+async fn every_claim_is_required_and_has_its_type() {
     let world = World::new().await;
     let good = claims(&world.slug, "alice");
     for member in ["aud", "iss", "sub", "exp", "tid"] {
@@ -118,7 +118,7 @@ async fn every_claim_is_needed_and_of_its_kind() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_in_its_own_tenant_alone() {
+async fn a_token_is_valid_only_in_its_own_tenant() {
     let (world, other) = (World::new().await, World::new().await);
     let mut claims = claims(&world.slug, "alice");
     claims["tid"] = json!(other.slug);
@@ -138,7 +138,7 @@ async fn a_token_is_good_in_its_own_tenant_alone() {
 }
 
 #[tokio::test]
-async fn scopes_bound_what_a_token_may_do() {
+async fn scopes_limit_a_token() {
     let world = World::new().await;
     let scoped = |scope: &str| {
         let claims = with(&without(&claims(&world.slug, "alice"), "roles"), "scope", json!(scope));
@@ -159,7 +159,7 @@ async fn scopes_bound_what_a_token_may_do() {
 }
 
 #[tokio::test]
-async fn no_letter_of_a_token_can_be_changed() {
+async fn a_changed_character_makes_a_token_invalid() {
     let world = World::new().await;
     let token = world.alice.token.clone().unwrap();
     for at in (0..token.len()).step_by(5).chain([token.len() - 1]) {
@@ -191,7 +191,7 @@ async fn no_letter_of_a_token_can_be_changed() {
 }
 
 #[tokio::test]
-async fn one_authorization_header_of_the_right_kind() {
+async fn only_one_bearer_authorization_header_is_accepted() {
     let world = World::new().await;
     let token = world.alice.token.clone().unwrap();
     let send = |headers: &[String]| {
@@ -222,7 +222,7 @@ async fn one_authorization_header_of_the_right_kind() {
 }
 
 #[tokio::test]
-async fn a_token_speaks_for_its_own_user_alone() {
+async fn a_token_acts_only_for_its_own_user() {
     let world = World::new().await;
     world.alice.create(skill("hers")).await;
     assert_eq!(world.alice.acting_for("alice").names().await, ["hers"]);
@@ -231,14 +231,14 @@ async fn a_token_speaks_for_its_own_user_alone() {
     world.operator.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
 }
 
-/// A token that was good a moment ago is remembered, and is forgotten with the secret that signed it.
+/// A valid token is cached, and dropped from the cache together with the secret that signed it.
 #[tokio::test]
 async fn a_token_ends_with_the_secret_of_its_issuer() {
     let world = World::new().await;
     for _ in 0..3 {
         world.alice.get("/v1/skills").await.ok(200);
     }
-    // Another process changes the issuer, so that this one is told by the database alone.
+    // Another process changes the issuer, so this process can learn of it only from the database.
     let elsewhere = world.operator.at(keeper());
     let issuers = format!("/v1/admin/issuers?tenant={}", world.slug);
     let id = elsewhere.get(&issuers).await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned();
@@ -252,9 +252,9 @@ async fn a_token_ends_with_the_secret_of_its_issuer() {
 }
 
 #[tokio::test]
-async fn a_remembered_token_ends_when_it_says() {
+async fn a_cached_token_expires() {
     let world = World::new().await;
-    // Clocks may disagree by 30 seconds.
+    // Expiry allows for clocks that differ by 30 seconds.
     let ending = hs256(&world.secret, &with(&claims(&world.slug, "alice"), "exp", json!(now() - 27)));
     answer(&world, &ending).await.ok(200);
     poll_async("the token to end", async || (answer(&world, &ending).await.status == 401).then_some(())).await;

@@ -1,18 +1,18 @@
-//! Pages that send messages: those of the service's own origin may, and read the answers; all others may not.
+//! Requests of web pages: pages of the service's own origin may send them and read the answers, all others may not.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::callers::World;
 
-/// The origin that the service takes for its own.
+/// Returns the origin that the service considers its own.
 async fn own_origin(world: &World) -> String {
     let metadata: Value = world.anonymous.get("/.well-known/oauth-protected-resource/mcp").await.ok(200);
     metadata["resource"].as_str().unwrap().trim_end_matches("/mcp").to_owned()
 }
 
 #[tokio::test]
-async fn a_page_of_an_allowed_origin_asks_sends_and_reads() {
+async fn a_page_of_an_allowed_origin_may_preflight_send_and_read() {
     let world = World::new().await;
     let origin = own_origin(&world).await;
     let asked = world.anonymous.send(Method::OPTIONS, "/mcp").header("Origin", &origin).await;
@@ -31,7 +31,7 @@ async fn a_page_of_an_allowed_origin_asks_sends_and_reads() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_is_told_nothing() {
+async fn a_page_of_another_origin_is_refused_without_cors_headers() {
     let world = World::new().await;
     for origin in ["https://evil.example", "null", "http://127.0.0.1.evil.example"] {
         for method in [Method::OPTIONS, Method::POST] {

@@ -1,4 +1,5 @@
-//! The iteration budget over MCP: tool calls of a turn are counted, and past it each answer says that the budget is spent.
+//! The iteration budget over MCP: the tool calls of a turn are counted, and each answer beyond the budget contains a
+//! notice.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -28,7 +29,8 @@ async fn list(talk: &Talk) -> Answer {
     call(talk, "skill_list", json!({})).await
 }
 
-/// Whether the answer says that the budget is spent, beside its result and in it.
+/// Returns whether the answer has the notice that the budget is spent. Asserts that the `note` of a structured result
+/// agrees.
 fn is_past(answer: &Answer) -> bool {
     let result = answer.result();
     let texts = pluck(&result["content"], "text");
@@ -41,9 +43,9 @@ fn is_past(answer: &Answer) -> bool {
     is_told
 }
 
-/// Acceptance case 20.
+/// Acceptance case 20: a voice turn allows six rounds.
 #[tokio::test]
-async fn the_seventh_tool_call_of_a_voice_turn_is_done_and_says_that_the_budget_is_spent() {
+async fn seventh_tool_call_of_a_voice_turn_succeeds_with_the_notice() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::open(alice, json!({"channel": "voice", "key": "call-7"})).await;
     talk.say("hello").await;
@@ -54,19 +56,20 @@ async fn the_seventh_tool_call_of_a_voice_turn_is_done_and_says_that_the_budget_
     assert!(is_past(&seventh));
     let saved = seventh.result()["structuredContent"].take();
     assert_eq!((&saved["name"], alice.names().await), (&json!("plan"), vec!["plan".to_owned()]));
-    // By key and by header too, with an answer of text alone, and with a failure.
+    // The notice also comes if the session is named by key or header, if the answer is only text, and if the call
+    // fails.
     let by_key = call_with(alice, json!({SESSION: "call-7"}), "skill_view", json!({"name": "plan"})).await;
     assert!(is_past(&by_key) && by_key.text().contains("First this"), "{by_key}");
     let by_header = alice.tool("skill_view", json!({"name": "nothing"})).header("Knowhow-Session", &talk.id).await;
     assert!(is_past(&by_header) && by_header.result()["isError"] == true, "{by_header}");
     assert!(schema::output_of("skill_list").unwrap()["properties"]["note"].is_object());
-    // The next message has a budget of its own.
+    // The next message has a new budget.
     talk.say("and now?").await;
     assert!(!is_past(&list(&talk).await));
 }
 
 #[tokio::test]
-async fn calls_are_counted_over_all_processes() {
+async fn calls_are_counted_across_processes() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::open(alice, json!({"channel": "voice"})).await;
     talk.say("hello").await;
@@ -76,9 +79,9 @@ async fn calls_are_counted_over_all_processes() {
     assert_eq!(past, 25 - 6);
 }
 
-/// Each call costs the model a round, also one that it got wrong.
+/// Each tool call is a round of the model, even if the call fails.
 #[tokio::test]
-async fn calls_that_fail_count_and_other_requests_do_not() {
+async fn failed_calls_count_and_other_requests_do_not() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::open(alice, json!({"channel": "voice"})).await;
     talk.say("hello").await;
@@ -100,9 +103,9 @@ async fn calls_that_fail_count_and_other_requests_do_not() {
     assert!(is_past(&call(&talk, "skill_save", json!({"colour": "red"})).await));
 }
 
-/// What the conversation has read is noted before the call, which is counted once.
+/// The taint in `_meta` is recorded before the call, and the call is counted once.
 #[tokio::test]
-async fn a_call_is_counted_once_and_in_the_session_it_comes_from() {
+async fn a_call_is_counted_once_and_in_the_session_of_its_meta() {
     let World { alice, .. } = &World::unreviewed().await;
     let talk = Talk::open(alice, json!({"channel": "voice"})).await;
     let other = Talk::open(alice, json!({"channel": "voice"})).await;
@@ -119,7 +122,7 @@ async fn a_call_is_counted_once_and_in_the_session_it_comes_from() {
 }
 
 #[tokio::test]
-async fn a_session_without_a_turn_has_no_budget_to_spend() {
+async fn a_session_without_a_turn_has_no_budget() {
     let World { alice, bob, .. } = &World::new().await;
     let talk = Talk::open(alice, json!({"channel": "voice"})).await;
     for n in 0..8 {
@@ -128,7 +131,7 @@ async fn a_session_without_a_turn_has_no_budget_to_spend() {
         assert!(!is_past(&call_with(alice, json!({SESSION: "chat-1"}), "memory_save", fact).await));
         assert!(!is_past(&alice.tool("skill_list", json!({})).await));
     }
-    // Nor do calls of before, of somebody else, or behind the end count.
+    // Calls before the turn, calls of other users and calls after the end do not count.
     talk.say("hello").await;
     for _ in 0..8 {
         call_with(bob, json!({SESSION: talk.id}), "skill_list", json!({})).await.result();
@@ -141,7 +144,7 @@ async fn a_session_without_a_turn_has_no_budget_to_spend() {
 }
 
 #[tokio::test]
-async fn a_turns_own_budget_counts_and_a_reply_behind_it_has_spent_it() {
+async fn a_turn_can_set_the_budget_and_the_reply_records_that_it_is_spent() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::open(alice, json!({"channel": "chat"})).await;
     talk.turn(json!({"message": "plan the year", "max_turns": 6})).await.ok(200);

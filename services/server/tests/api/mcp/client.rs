@@ -1,4 +1,4 @@
-//! Callers over MCP, as clients of either revision send: one message, one answer.
+//! Test clients for both MCP revisions: one message, one answer.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,21 +10,21 @@ use crate::answers::{Answer, members};
 use crate::callers::{Caller, Sending};
 use crate::raw::BOTH;
 
-/// The revision whose requests stand for themselves.
+/// The revision whose requests are self-contained.
 pub const CURRENT: &str = "2026-07-28";
-/// The newest one that begins with `initialize`.
+/// The newest revision that begins with `initialize`.
 pub const OLDER: &str = "2025-11-25";
-/// The id of every request here.
+/// The JSON-RPC id that the test requests use.
 pub const ID: i64 = 7;
 
-/// A request of the current revision.
+/// Builds a request of the current revision.
 pub fn request(method: &str, params: Value) -> Value {
     let mut params = params;
     params["_meta"] = meta();
     json!({"jsonrpc": "2.0", "id": ID, "method": method, "params": params})
 }
 
-/// What every request of the current revision says of itself.
+/// Returns the `_meta` members that the current revision requires.
 pub fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": CURRENT,
@@ -33,17 +33,17 @@ pub fn meta() -> Value {
     })
 }
 
-/// A request of the older revisions.
+/// Builds a request of the older revisions.
 pub fn older_request(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": ID, "method": method, "params": params})
 }
 
-/// What a client of the older revisions begins with.
+/// Returns the parameters of `initialize`.
 pub fn hello(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}})
 }
 
-/// The headers that repeat what is in a message of the current revision.
+/// Returns the headers that repeat members of a message of the current revision.
 pub fn repeated(message: &Value) -> Vec<(&'static str, String)> {
     let method = message["method"].as_str().unwrap_or_default();
     let mut headers = vec![("MCP-Protocol-Version", CURRENT.to_owned()), ("Mcp-Method", header_value(method))];
@@ -57,7 +57,7 @@ pub fn repeated(message: &Value) -> Vec<(&'static str, String)> {
     headers
 }
 
-/// A value as a header can carry it.
+/// Encodes a text as a header value, in Base64 if necessary.
 fn header_value(text: &str) -> String {
     let plain =
         text.bytes().all(|b| (0x20..0x7f).contains(&b)) && text.trim() == text && !text.starts_with("=?base64?");
@@ -65,31 +65,31 @@ fn header_value(text: &str) -> String {
 }
 
 impl Caller {
-    /// A request of the current revision.
+    /// Sends a request of the current revision.
     pub fn rpc(&self, method: &str, params: Value) -> Sending {
         self.message(&request(method, params))
     }
 
-    /// Any message of the current revision.
+    /// Sends a message of the current revision.
     pub fn message(&self, message: &Value) -> Sending {
         let sending = repeated(message).into_iter().fold(self.bare(message), |s, (name, value)| s.header(name, &value));
         sending.json(message)
     }
 
-    /// A request of the revision 2025-11-25, in a conversation that has begun.
+    /// Sends a request of the revision 2025-11-25, without `initialize` before it.
     pub fn legacy(&self, method: &str, params: Value) -> Sending {
         let message = older_request(method, params);
         self.bare(&message).header("MCP-Protocol-Version", OLDER).json(&message)
     }
 
-    /// A post that takes both kinds of answers; the body and the other headers are still missing.
+    /// Starts a POST that accepts JSON and event streams, without a body and without the protocol's headers.
     pub fn bare(&self, message: &Value) -> Sending {
         let name = message["params"]["name"].as_str().unwrap_or_default();
         let asked = format!("{} {name}", message["method"].as_str().unwrap_or_default());
         self.send(Method::POST, "/mcp").called(asked).header("Accept", BOTH)
     }
 
-    /// Any bytes as a message.
+    /// Sends bytes as a message.
     pub fn bytes(&self, body: &[u8]) -> Sending {
         let shown: String = String::from_utf8_lossy(body).chars().take(80).collect();
         self.bare(&Value::Null).called(shown).body("application/json", body.to_vec())
@@ -100,22 +100,22 @@ impl Caller {
         self.rpc("tools/call", json!({"name": name, "arguments": arguments}))
     }
 
-    /// What a tool that succeeds answers for programs.
+    /// Calls a tool, asserts success and returns its structured answer.
     pub async fn does(&self, name: &str, arguments: Value) -> Value {
         self.tool(name, arguments).await.done(name)
     }
 
-    /// What a tool that fails tells a model, and the problem it tells programs.
+    /// Calls a tool and asserts that it fails. Returns the text for models and the problem.
     pub async fn fails(&self, name: &str, arguments: Value) -> (String, Value) {
         self.tool(name, arguments).await.failed()
     }
 
-    /// Every page of a list, one item after another.
+    /// Returns the items of all pages of a list.
     pub async fn all(&self, method: &str, member: &str, params: Value) -> Vec<Value> {
         self.pages(method, member, params).await.concat()
     }
 
-    /// Every page of a list.
+    /// Returns all pages of a list.
     pub async fn pages(&self, method: &str, member: &str, mut params: Value) -> Vec<Vec<Value>> {
         let mut pages = Vec::new();
         loop {
@@ -128,13 +128,13 @@ impl Caller {
         }
     }
 
-    /// The bytes of a resource.
+    /// Reads a resource and returns its bytes.
     pub async fn read(&self, uri: &str) -> Vec<u8> {
         content(&self.rpc("resources/read", json!({"uri": uri})).await.result()["contents"], uri)
     }
 }
 
-/// The bytes in the one content of that URI.
+/// Returns the bytes of the only content, whose URI must be `uri`.
 pub fn content(contents: &Value, uri: &str) -> Vec<u8> {
     let [content] = contents.as_array().unwrap().as_slice() else { panic!("{uri}: {contents}") };
     assert_eq!(content["uri"], uri);
@@ -146,7 +146,7 @@ pub fn content(contents: &Value, uri: &str) -> Vec<u8> {
 }
 
 impl Answer {
-    /// The result of a request that succeeded.
+    /// Asserts that the request succeeded and returns its result.
     #[track_caller]
     pub fn result(&self) -> Value {
         let mut message = self.ok(200);
@@ -155,7 +155,7 @@ impl Answer {
         message["result"].take()
     }
 
-    /// The error of a request that was refused, in full shape.
+    /// Asserts a well-formed error with this status and code, and returns it.
     #[track_caller]
     pub fn error(&self, status: u16, code: i64) -> Value {
         assert_eq!(self.status, status, "{self}");
@@ -165,13 +165,13 @@ impl Answer {
         error
     }
 
-    /// The same whatever the status and code.
+    /// Asserts a well-formed error with any status and code, and returns it.
     #[track_caller]
     pub fn any_error(&self) -> Value {
         assert_eq!(self.header("content-type"), "application/json", "{self}");
         let mut message = self.json();
         assert_eq!(message["jsonrpc"], "2.0", "{self}");
-        // An error that answers no request in particular may go without an id.
+        // An error without a request may have no id.
         let mut known = members(&message);
         known.retain(|member| *member != "id");
         assert_eq!(known, ["error", "jsonrpc"], "{self}");
@@ -181,14 +181,14 @@ impl Answer {
         error
     }
 
-    /// What a tool that succeeded answers for programs; it fits the tool's schema, and models are told something.
+    /// Asserts that a tool succeeded and that its answer fits its schema. Returns the structured answer.
     #[track_caller]
     pub fn done(&self, tool: &str) -> Value {
         let mut result = self.result();
         assert_ne!(result["isError"], true, "{self}");
         assert!(!told(&result).is_empty(), "{self}");
         let Some(schema) = schema::output_of(tool) else {
-            // Half of the clients would show their model this instead of the text.
+            // About half of the clients would show their model this member instead of the text.
             assert!(result.get("structuredContent").is_none(), "{self}");
             return result["_meta"]["dev.knowhow/answer"].take();
         };
@@ -198,7 +198,7 @@ impl Answer {
         result["structuredContent"].take()
     }
 
-    /// What a tool that failed tells a model, and the problem it tells programs.
+    /// Asserts that a tool failed. Returns the text for models and the problem.
     #[track_caller]
     pub fn failed(&self) -> (String, Value) {
         let mut result = self.result();
@@ -215,7 +215,7 @@ impl Answer {
     }
 }
 
-/// Where a value has members without a value.
+/// Returns the names of all null members, at any depth.
 fn nulls(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(members) => {
@@ -227,7 +227,7 @@ fn nulls(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The one text of a tool's result.
+/// Returns the only text of a tool's result.
 #[track_caller]
 pub fn told(result: &Value) -> String {
     let [content] = result["content"].as_array().unwrap().as_slice() else { panic!("{result}") };

@@ -1,4 +1,4 @@
-//! Who may come in: the credentials of REST, and tokens that name the endpoint as their audience.
+//! Authentication: the credentials of REST, and tokens whose audience is the endpoint.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,8 @@ fn with_audience(world: &World, audience: Value) -> Caller {
     world.anonymous.with_token(hs256(&world.secret, &claims))
 }
 
-/// A refusal that says where to log in; `error` where a credential came along.
+/// Asserts a refusal whose challenge names the metadata. The challenge has an error code if the request had a
+/// credential.
 fn unauthenticated(answer: &Answer, error: Option<&str>) {
     let refusal = answer.error(401, -32000);
     assert_eq!(refusal["data"]["type"], "/problems/unauthenticated", "{answer}");
@@ -35,7 +36,7 @@ fn unauthenticated(answer: &Answer, error: Option<&str>) {
 }
 
 #[tokio::test]
-async fn the_metadata_names_the_resource_for_everybody() {
+async fn the_metadata_names_the_resource_without_a_credential() {
     let World { anonymous, .. } = &World::new().await;
     let metadata = anonymous.get(METADATA).await.ok(200);
     let resource = metadata["resource"].as_str().unwrap();
@@ -49,7 +50,7 @@ async fn the_metadata_names_the_resource_for_everybody() {
 }
 
 #[tokio::test]
-async fn a_service_behind_another_name_says_so() {
+async fn the_public_url_is_in_metadata_challenge_and_audience() {
     let world = World::new().await;
     let service = Service::start(&[
         ("KNOWHOW_PUBLIC_URL", "https://api.example.com/knowhow"),
@@ -70,9 +71,9 @@ async fn a_service_behind_another_name_says_so() {
     unauthenticated(&elsewhere.rpc("tools/list", json!({})).await, Some("invalid_token"));
 }
 
-/// RFC 8707: tokens are for whom their audience names.
+/// RFC 8707: a token is valid only for the resources in its audience.
 #[tokio::test]
-async fn tokens_are_for_their_audience() {
+async fn tokens_are_valid_only_for_their_audience() {
     let world = World::new().await;
     let resource = world.anonymous.get(METADATA).await.ok(200)["resource"].as_str().unwrap().to_owned();
     for audience in [json!("knowhow"), json!(resource), json!(["other", resource]), json!(["knowhow", "x"])] {
@@ -100,7 +101,7 @@ async fn tokens_are_for_their_audience() {
 }
 
 #[tokio::test]
-async fn without_a_credential_there_is_no_error_code() {
+async fn requests_without_a_credential_get_no_error_code() {
     let World { anonymous, .. } = &World::new().await;
     for method in ["server/discover", "ping", "tools/list", "tools/call", "skills/list", "no/such/method"] {
         unauthenticated(&anonymous.rpc(method, json!({"name": "skill_list"})).await, None);
@@ -111,7 +112,7 @@ async fn without_a_credential_there_is_no_error_code() {
 }
 
 #[tokio::test]
-async fn a_credential_that_does_not_verify_opens_nothing() {
+async fn invalid_credentials_are_refused() {
     let world = World::new().await;
     let base = claims(&world.slug, "alice");
     let with = |member: &str, value: Value| {
@@ -140,7 +141,7 @@ async fn a_credential_that_does_not_verify_opens_nothing() {
 }
 
 #[tokio::test]
-async fn a_key_acts_for_the_user_it_names() {
+async fn a_key_acts_for_the_user_in_the_header() {
     let world = World::new().await;
     let backend = world.backend().await;
     backend.acting_for("alice").does("skill_save", skill("hers")).await;
@@ -154,7 +155,7 @@ async fn a_key_acts_for_the_user_it_names() {
     for user in ["", &"x".repeat(256), "a\u{85}b"] {
         backend.acting_for(user).rpc("tools/list", json!({})).await.error(400, -32000);
     }
-    // A token speaks for its own user alone.
+    // A token acts only for its own user.
     let error = world.alice.acting_for("bob").rpc("tools/list", json!({})).await.error(403, -32000);
     assert_eq!(error["data"]["type"], "/problems/forbidden");
     world.alice.acting_for("alice").rpc("tools/list", json!({})).await.result();
@@ -167,7 +168,7 @@ async fn a_key_acts_for_the_user_it_names() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_opens_nothing() {
+async fn a_revoked_key_is_refused() {
     let world = World::new().await;
     let backend = world.backend().await.acting_for("alice");
     backend.does("skill_list", json!({})).await;
@@ -193,7 +194,7 @@ fn send(headers: &[&str]) -> RawAnswer {
 }
 
 #[tokio::test]
-async fn one_credential_comes_one_way() {
+async fn only_one_credential_in_the_header_is_accepted() {
     let world = World::new().await;
     let token = world.alice.token.as_deref().unwrap();
     let bearer = format!("Authorization: Bearer {token}");
@@ -216,7 +217,7 @@ async fn one_credential_comes_one_way() {
         let body: Value = serde_json::from_str(&answer.body).unwrap();
         assert_eq!((&body["jsonrpc"], &body["error"]["code"]), (&json!("2.0"), &json!(-32000)));
     }
-    // RFC 6750, 2.3 is not taken.
+    // Query parameters (RFC 6750, section 2.3) and cookies are not accepted.
     let message = request("tools/list", json!({}));
     let sending = world.anonymous.send(reqwest::Method::POST, &format!("/mcp?access_token={token}"));
     unauthenticated(&sending.header("Accept", BOTH).json(&message).await, None);
@@ -225,7 +226,7 @@ async fn one_credential_comes_one_way() {
 }
 
 #[tokio::test]
-async fn who_guesses_is_told_to_wait() {
+async fn guessing_credentials_is_rate_limited() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "5"), ("KNOWHOW_WORKERS", "1")]);
     let guess = world.anonymous.with_token("x.y.z").at(&service);

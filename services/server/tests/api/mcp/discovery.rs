@@ -1,4 +1,4 @@
-//! `skill_suggest`, and `skill_list` with words to search for.
+//! `skill_suggest`, and `skill_list` with a query.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ async fn suggested(caller: &Caller, context: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_helps_comes_first() {
+async fn the_best_skill_is_suggested_first() {
     let World { alice, bob, .. } = &World::new().await;
     furnish(alice).await;
     for (context, first) in [
@@ -52,14 +52,14 @@ async fn what_helps_comes_first() {
 }
 
 #[tokio::test]
-async fn suggestions_are_those_of_rest() {
+async fn suggestions_are_equal_to_those_of_rest() {
     let World { alice, .. } = &World::new().await;
     furnish(alice).await;
     let by_rest = alice.get("/v1/skills/suggest?context=read%20email%20and%20calendar&limit=2").await.ok(200);
     assert_eq!(members(&by_rest), ["items"]);
     assert_eq!(
         members(&by_rest["items"][0]),
-        ["importance", "name", "reason", "recency", "score", "similarity", "summary", "tainted"]
+        ["excluded", "importance", "name", "reason", "recency", "score", "similarity", "summary", "tainted"]
     );
     let answer = alice.tool("skill_suggest", json!({"context": "read email and calendar", "limit": 2})).await;
     let items = answer.done("skill_suggest")["items"].take();
@@ -75,9 +75,9 @@ async fn suggestions_are_those_of_rest() {
     assert!(none.starts_with("No skill fits.") && none.contains("skill_save"), "{none}");
 }
 
-/// Sharing a word with a skill is not fitting it: what a turn would bring may help, the rest is only near.
+/// A common word is not enough to fit. Skills that a turn would include have `fits`, the others are only close.
 #[tokio::test]
-async fn what_fits_is_told_from_what_is_only_near() {
+async fn fitting_suggestions_are_marked_and_others_are_only_close() {
     let strict = World::with(json!({"starter_skills": false, "min_score": 1.0})).await;
     let open = World::with(json!({"starter_skills": false, "min_score": 0.0})).await;
     for world in [&strict, &open] {
@@ -103,16 +103,16 @@ async fn what_fits_is_told_from_what_is_only_near() {
         (told(&answer.result()), answer.done("skill_suggest"))
     };
     let (text, found) = suggest(&strict).await;
-    assert!(text.starts_with("No skill fits well; these are only the nearest.\n- plan-meeting: "), "{text}");
+    assert!(text.starts_with("No skill fits well; these are merely the closest.\n- plan-meeting: "), "{text}");
     assert!(!text.contains("may help"), "{text}");
-    assert_eq!(found["note"], "No skill fits well; these are only the nearest.");
+    assert_eq!(found["note"], "No skill fits well; these are merely the closest.");
     let (text, found) = suggest(&open).await;
     assert!(text.contains("may help") && text.contains("\n- plan-meeting: "), "{text}");
     assert_eq!((&found["items"][0]["fits"], members(&found)), (&json!(true), vec!["items"]));
 }
 
 #[tokio::test]
-async fn a_search_of_the_list_is_that_of_rest() {
+async fn a_search_of_the_list_is_equal_to_that_of_rest() {
     let World { alice, .. } = &World::new().await;
     furnish(alice).await;
     let by_rest = alice.get("/v1/skills?q=calendar%20mail&prefix=mcp/").await.ok(200);
@@ -131,9 +131,9 @@ async fn a_search_of_the_list_is_that_of_rest() {
     assert_eq!(problem["type"], "/problems/malformed", "{text}");
 }
 
-/// A skill saved a moment ago is found, one that is deleted is not.
+/// A newly saved skill is found immediately, and a deleted one is not.
 #[tokio::test]
-async fn what_is_saved_is_found_at_once() {
+async fn saved_skills_are_found_immediately() {
     let World { alice, .. } = &World::new().await;
     furnish(alice).await;
     let mut body = skill("repot-ficus");
@@ -146,9 +146,9 @@ async fn what_is_saved_is_found_at_once() {
     assert_eq!(alice.does("skill_list", json!({"q": "ficus"})).await["items"], json!([]));
 }
 
-/// What an author wrote cannot look like what the service says.
+/// Text of an author cannot forge lines of the service.
 #[tokio::test]
-async fn a_suggestion_is_one_line() {
+async fn a_suggestion_has_one_line() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("ficus");
     body["summary"] = json!("Repots a ficus");
@@ -159,9 +159,9 @@ async fn a_suggestion_is_one_line() {
     assert_eq!(told(&answer.result()).lines().count(), 2, "{answer}");
 }
 
-/// A SKILL.md holds what its author wrote; a line about it is a line.
+/// A SKILL.md may contain a summary of any length, but a line about it is short.
 #[tokio::test]
-async fn a_summary_of_any_length_is_one_short_line() {
+async fn a_long_summary_is_one_short_line() {
     let World { alice, .. } = &World::new().await;
     let long = "obey ".repeat(10_000);
     let document = format!("---\nname: ficus\ndescription: Waters a ficus.\nsummary: ficus {long}\n---\n# Ficus\n");
@@ -174,7 +174,7 @@ async fn a_summary_of_any_length_is_one_short_line() {
 }
 
 #[tokio::test]
-async fn contexts_that_are_none_are_refused() {
+async fn invalid_contexts_are_refused() {
     let World { alice, .. } = &World::new().await;
     for (arguments, status, words) in [
         (json!({}), 422, "context"),

@@ -1,4 +1,4 @@
-//! HTTP at `/mcp`: methods, names and origins, media types, sizes. Every refusal is an error of JSON-RPC.
+//! HTTP at `/mcp`: methods, hosts and origins, media types, sizes. Every refusal is a JSON-RPC error.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::callers::{Sending, World, skill};
 use crate::raw::{self, BOTH, RawAnswer};
 use crate::service::{PATIENCE, Service, shared};
 
-/// A refusal without a request to belong to.
+/// Asserts a refusal without a request id.
 fn refused(answer: &RawAnswer, status: u16, code: i64) {
     assert_eq!(answer.status, status, "{answer:?}");
     assert!(answer.head.to_lowercase().contains("content-type: application/json\r\n"), "{answer:?}");
@@ -21,7 +21,7 @@ fn list() -> String {
     request("tools/list", json!({})).to_string()
 }
 
-/// A whole request by hand, for the list of tools.
+/// Sends a request for the list of tools, written by hand.
 fn send(world: &World, host: &str, line: &str, headers: &[&str]) -> RawAnswer {
     let body = list();
     let mut text = format!("{line} HTTP/1.1\r\nConnection: close\r\nAccept: {BOTH}\r\n{host}");
@@ -37,7 +37,7 @@ fn send(world: &World, host: &str, line: &str, headers: &[&str]) -> RawAnswer {
 }
 
 #[tokio::test]
-async fn messages_are_posted() {
+async fn messages_must_be_posted() {
     let World { alice, anonymous, .. } = &World::new().await;
     for caller in [alice, anonymous] {
         for method in [Method::GET, Method::DELETE, Method::PUT, Method::PATCH, Method::OPTIONS] {
@@ -55,7 +55,7 @@ async fn messages_are_posted() {
 }
 
 #[tokio::test]
-async fn another_name_is_no_way_in() {
+async fn other_hosts_are_refused() {
     let world = World::new().await;
     let port = shared().address.rsplit(':').next().unwrap();
     for host in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST", &format!("localhost:{port}"), "127.0.0.1:1"] {
@@ -69,19 +69,19 @@ async fn another_name_is_no_way_in() {
             refused(&send(&world, &format!("Host: {host}\r\n"), line, &[]), 403, -32000);
         }
     }
-    // None, an empty one, or two: that may be no HTTP/1.1 at all.
+    // A missing, empty or duplicate `Host`, which HTTP itself may reject.
     for hosts in ["X-Forwarded-Host: localhost\r\n", "Host: \r\n", "Host: localhost\r\nHost: evil.example\r\n"] {
         let answer = send(&world, hosts, "POST /mcp", &[]);
         assert!([400, 403].contains(&answer.status), "{hosts}: {answer:?}");
     }
-    // For REST a page may read what it likes: it has no cookie to send along.
+    // REST answers requests of any origin, but without CORS headers, so pages cannot read the answers.
     let answer = raw::request(&shared().address, "GET /healthz", &[b"Origin: http://evil.example"], b"");
     assert_eq!(answer.status, 200);
     assert!(!answer.head.to_lowercase().contains("access-control-allow-origin"), "{answer:?}");
 }
 
 #[tokio::test]
-async fn another_origin_is_no_way_in() {
+async fn other_origins_are_refused() {
     let world = World::new().await;
     let host = format!("Host: {}\r\n", shared().address);
     let resource = world.anonymous.get("/.well-known/oauth-protected-resource/mcp").await.ok(200);
@@ -102,7 +102,7 @@ async fn another_origin_is_no_way_in() {
 }
 
 #[tokio::test]
-async fn names_and_origins_are_looked_at_before_credentials() {
+async fn hosts_and_origins_are_checked_before_credentials() {
     let world = World::new().await;
     let bad = world.anonymous.with_token("x");
     for caller in [&world.anonymous, &bad, &world.alice] {
@@ -113,7 +113,7 @@ async fn names_and_origins_are_looked_at_before_credentials() {
 }
 
 #[tokio::test]
-async fn hosts_and_origins_may_be_named() {
+async fn allowed_hosts_and_origins_can_be_configured() {
     let world = World::new().await;
     let service = Service::start(&[
         ("KNOWHOW_ALLOWED_HOSTS", "mcp.internal"),
@@ -142,7 +142,7 @@ fn posted(world: &World, accept: Option<&str>, media_type: &str) -> Sending {
 }
 
 #[tokio::test]
-async fn answers_are_json() {
+async fn clients_must_accept_json() {
     let world = World::new().await;
     for accept in [
         Some(BOTH),
@@ -163,7 +163,7 @@ async fn answers_are_json() {
 }
 
 #[tokio::test]
-async fn messages_are_json() {
+async fn messages_must_be_json() {
     let world = World::new().await;
     for media_type in ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"] {
         posted(&world, Some(BOTH), media_type).await.result();
@@ -201,7 +201,7 @@ async fn a_message_has_at_most_two_mebibytes() {
         [&bearer, &accept, &version, "Content-Type: application/json", "Mcp-Method: tools/list"].map(str::as_bytes);
     let headers = [headers.as_slice(), &[b"Transfer-Encoding: chunked"]].concat();
     assert_eq!(raw::request(&shared().address, "POST /mcp", &headers, &raw::chunked(list().as_bytes())).status, 200);
-    // Room for what is not the skill: the largest one fits, and is refused for its own size alone beyond that.
+    // The largest skill fits into a message. Larger skills are refused for their own size.
     let mut body = skill("most");
     body["content"] = json!("\u{1}".repeat(1000) + &"x".repeat(256 * 1024 - 1000));
     let answer = world.alice.tool("skill_save", body).await;
@@ -209,9 +209,9 @@ async fn a_message_has_at_most_two_mebibytes() {
     assert!(!world.alice.names().await.contains(&"long".to_owned()));
 }
 
-/// A client that sends half and then nothing is answered.
+/// A client that stops in the middle of a body gets an answer.
 #[tokio::test]
-async fn a_body_that_never_ends_is_given_up() {
+async fn a_body_that_never_ends_times_out() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_BODY_TIMEOUT_MS", "200"), ("KNOWHOW_WORKERS", "1")]);
     let bearer = format!("Authorization: Bearer {}", world.alice.token.as_deref().unwrap());

@@ -1,4 +1,4 @@
-//! Entries of the skills extension: complete, in pages, and true about every byte that is served.
+//! Entries of the skills extension: complete, paginated, with correct size and digest of every file.
 
 use std::collections::BTreeMap;
 
@@ -6,41 +6,31 @@ use aws_lc_rs::digest::{SHA256, digest};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{OLDER, older_request, request};
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
 use crate::exchange::zip;
 use crate::sql;
 
-const LISTS: [&str; 6] = [
-    "skills/list",
-    "resources/list",
-    "resources/directory/read",
-    "tools/list",
-    "prompts/list",
-    "resources/templates/list",
-];
-
-/// Imports files that are all good.
+/// Imports valid files.
 pub async fn import(caller: &Caller, files: &[(&str, &[u8])]) {
     let answer = caller.send(Method::POST, "/v1/skills/import").files(&[("x.zip", &zip(files))]).await;
     let report = answer.ok(200);
     assert_eq!((&report["failed"], &report["strays"]), (&json!(0), &json!([])), "{answer}");
 }
 
-/// Puts a file beside a skill.
+/// Stores a file of a skill.
 pub async fn put(caller: &Caller, skill: &str, path: &str, bytes: &[u8]) {
     let path = format!("/v1/skills/{}/resources/{path}", skill.replace('/', "%2F"));
     caller.send(Method::PUT, &path).body("application/octet-stream", bytes.to_vec()).await.ok(200);
 }
 
-/// The entry of a skill.
+/// Returns the entry of a skill.
 pub async fn entry(caller: &Caller, name: &str) -> Value {
     let uri = format!("skill://{name}/SKILL.md");
     caller.rpc("skills/get", json!({"uri": uri})).await.result()["skill"].take()
 }
 
-/// Reads every file of an entry and holds it against size and digest; the bytes by URI.
+/// Reads every file of an entry and compares it with size and digest. Returns the bytes by URI.
 pub async fn verified(caller: &Caller, entry: &Value) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for file in entry["resources"].as_array().unwrap() {
@@ -60,7 +50,7 @@ pub async fn verified(caller: &Caller, entry: &Value) -> BTreeMap<String, Vec<u8
 }
 
 #[tokio::test]
-async fn an_entry_tells_the_truth_about_every_file() {
+async fn an_entry_has_correct_size_and_digest_of_every_file() {
     let World { alice, .. } = &World::new().await;
     alice.does("skill_save", skill("mcp/email")).await;
     let binary: Vec<u8> = (0..=255).collect();
@@ -100,7 +90,7 @@ async fn an_entry_tells_the_truth_about_every_file() {
 }
 
 #[tokio::test]
-async fn files_come_as_what_they_are() {
+async fn files_have_their_media_type_and_are_text_or_blob() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     for (path, bytes) in [("references/a.md", b"text".as_slice()), ("assets/x.png", b"\xff"), ("scripts/r.py", b"")] {
@@ -121,7 +111,7 @@ async fn files_come_as_what_they_are() {
 }
 
 #[tokio::test]
-async fn what_was_imported_is_served_byte_for_byte() {
+async fn imported_files_are_served_byte_for_byte() {
     let World { alice, .. } = &World::new().await;
     let files: [(&str, &str); 5] = [
         (
@@ -145,9 +135,9 @@ async fn what_was_imported_is_served_byte_for_byte() {
     }
 }
 
-/// What hosts cannot take is put right where it is served; what is stored stays as it came.
+/// A SKILL.md that hosts would reject is corrected when it is served. The stored text stays unchanged.
 #[tokio::test]
-async fn what_hosts_cannot_take_is_derived_alike_everywhere() {
+async fn corrected_skill_mds_are_equal_in_all_answers() {
     let World { alice, .. } = &World::new().await;
     let files: [(&str, &str, &str); 5] = [
         (
@@ -199,9 +189,9 @@ async fn what_hosts_cannot_take_is_derived_alike_everywhere() {
     }
 }
 
-/// The column came later than the skills.
+/// The column `frontmatter` was added later, so older skills have no value in it.
 #[tokio::test]
-async fn what_was_stored_earlier_is_served_the_same() {
+async fn skills_without_stored_frontmatter_are_served_equally() {
     let world = World::new().await;
     let World { alice, slug, .. } = &world;
     alice.create_all(&["ops", "ops/deploy", "plain"]).await;
@@ -242,7 +232,7 @@ async fn what_was_stored_earlier_is_served_the_same() {
 }
 
 #[tokio::test]
-async fn the_skills_in_a_folder_belong_to_its_entry() {
+async fn an_entry_includes_the_skills_in_its_folder() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["ops", "ops-x", "ops/deploy", "ops/deploy/hot/fix", "ops/a", "opsy"]).await;
     for (name, path) in [("ops", "references/runbook.md"), ("ops/deploy", "scripts/run.py"), ("ops-x", "assets/x")] {
@@ -264,9 +254,10 @@ async fn the_skills_in_a_folder_belong_to_its_entry() {
     }
 }
 
-/// Two skills that were there before one was in the other's folder: a URI leads to one file, the inner skill's.
+/// The outer skill has files in the folder of the inner skill, which was created later. A URI that fits both returns
+/// the file of the inner skill.
 #[tokio::test]
-async fn a_file_that_two_skills_have_is_the_inner_ones() {
+async fn a_uri_of_two_skills_leads_to_the_inner_skills_file() {
     let World { alice, .. } = &World::new().await;
     let outer = "---\nname: ops\ndescription: d\n---\nOuter\n";
     import(
@@ -289,132 +280,4 @@ async fn a_file_that_two_skills_have_is_the_inner_ones() {
     assert_eq!(files["skill://ops/SKILL.md"], outer.as_bytes());
     let children = alice.all("resources/directory/read", "resources", json!({"uri": "skill://ops/deploy/references"}));
     assert_eq!(pluck(&json!(children.await), "name"), ["both.md", "own.md"]);
-}
-
-#[tokio::test]
-async fn entries_come_in_pages() {
-    let World { alice, .. } = &World::new().await;
-    assert_eq!(alice.rpc("skills/list", json!({})).await.result()["skills"], json!([]));
-    let mut names: Vec<String> = (0..48).map(|n| format!("a{n:02}")).collect();
-    names.extend(["ops", "ops/a", "ops/b"].map(str::to_owned));
-    names.extend((0..60).map(|n| format!("z{n:02}")));
-    let files: Vec<(String, String)> = names
-        .iter()
-        .map(|name| (format!("{name}/SKILL.md"), format!("---\nname: {name}\ndescription: d\n---\nBody\n")))
-        .collect();
-    let packed: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
-    import(alice, &packed).await;
-    for (method, member) in [("skills/list", "skills"), ("resources/list", "resources")] {
-        let pages = alice.pages(method, member, json!({})).await;
-        assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [50, 50, 11]);
-        let expected: Vec<String> = names.iter().map(|name| format!("skill://{name}/SKILL.md")).collect();
-        assert_eq!(pluck(&json!(pages.concat()), "uri"), expected);
-    }
-    // The last of the page has in its folder what comes on the next one.
-    let pages = alice.pages("skills/list", "skills", json!({})).await;
-    assert_eq!(pages[0][48], entry(alice, "ops").await);
-    let expected = ["skill://ops/SKILL.md", "skill://ops/a/SKILL.md", "skill://ops/b/SKILL.md"];
-    assert_eq!(pluck(&pages[0][48]["resources"], "uri"), expected);
-    assert_eq!(pages[1][0]["uri"], "skill://ops/b/SKILL.md");
-}
-
-/// The entries take the place of an empty list. What a client or an author writes is never taken for that.
-#[tokio::test]
-async fn what_reads_like_an_empty_list_stays_as_it_is() {
-    let World { alice, .. } = &World::new().await;
-    let mut body = skill("plan");
-    body["metadata"] = json!({"skills": "\"skills\":[]"});
-    alice.create(body).await;
-    let id = "\"skills\":[]";
-    let (mut current, mut older) = (request("skills/list", json!({})), older_request("skills/list", json!({})));
-    (current["id"], older["id"]) = (json!(id), json!(id));
-    for _ in 0..2 {
-        let older = alice.bytes(older.to_string().as_bytes()).header("MCP-Protocol-Version", OLDER);
-        for answer in [alice.message(&current).await, older.await] {
-            let answer = answer.ok(200);
-            assert_eq!(answer["id"], id);
-            assert_eq!(answer["result"]["skills"], json!([entry(alice, "plan").await]));
-            assert_eq!(answer["result"]["skills"][0]["frontmatter"]["metadata"]["skills"], "\"skills\":[]");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_cursor_that_is_none_is_refused() {
-    let World { alice, .. } = &World::new().await;
-    let forged = |text: &str| crate::signing::encode(text);
-    for method in LISTS {
-        for cursor in [
-            "",
-            "x",
-            "%00",
-            "AAAA",
-            &forged("{}"),
-            &forged("7"),
-            &forged("[\"a\"]"),
-            &forged("\"a\\u0000\""),
-            &"x".repeat(9000),
-        ] {
-            let params = json!({"uri": "skill://", "cursor": cursor});
-            alice.rpc(method, params.clone()).await.error(200, -32602);
-            alice.legacy(method, params).await.error(200, -32602);
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_cursor_is_a_text() {
-    let World { alice, .. } = &World::new().await;
-    for method in LISTS {
-        for cursor in [json!(7), json!({}), json!(["a"]), json!(true)] {
-            alice.rpc(method, json!({"uri": "skill://", "cursor": cursor})).await.error(200, -32602);
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_folder_of_more_files_than_hosts_take_lists_none() {
-    let world = World::new().await;
-    let skill_md = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nDo it.\n");
-    import(&world.alice, &[("big/SKILL.md", skill_md("big").as_bytes())]).await;
-    for part in 0..9 {
-        let mut files = vec![(format!("big/part-{part}/SKILL.md"), skill_md(&format!("part-{part}")))];
-        files.extend((0..60).map(|n| (format!("big/part-{part}/references/{n}.md"), format!("{part} {n}"))));
-        let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
-        import(&world.alice, &files).await;
-    }
-    let entries = world.alice.all("skills/list", "skills", json!({})).await;
-    let of = |name: &str| entries.iter().find(|e| e["uri"] == format!("skill://{name}/SKILL.md")).unwrap();
-    assert_eq!(of("big")["resources"], "dynamic");
-    assert_eq!(of("big/part-3")["resources"].as_array().unwrap().len(), 61);
-    let got = world.alice.rpc("skills/get", json!({"uri": "skill://big/SKILL.md"})).await.result();
-    assert_eq!(&got["skill"], of("big"));
-    let listed = world.alice.all("resources/list", "resources", json!({})).await;
-    assert!(listed.iter().any(|resource| resource["uri"] == "skill://big/SKILL.md"));
-    let read = world.alice.read("skill://big/part-3/references/7.md").await;
-    assert_eq!(read, b"3 7");
-}
-
-#[tokio::test]
-async fn no_folder_hides_the_files_of_another() {
-    let world = World::new().await;
-    world.alice.create_all(&["a", "a-b", "a/x"]).await;
-    // They sort between the page's last skill and what is in the folder of the first.
-    let parts: Vec<(String, String)> = (0..600)
-        .map(|n| format!("m{n:03}"))
-        .map(|name| (format!("a-b/{name}/SKILL.md"), format!("---\nname: {name}\ndescription: Part.\n---\n\nDo it.\n")))
-        .collect();
-    for half in parts.chunks(300) {
-        let files: Vec<(&str, &[u8])> = half.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
-        import(&world.alice, &files).await;
-    }
-    // With these before them they are the last of a page.
-    let names: Vec<String> = (0..48).map(|n| format!("{n:02}")).collect();
-    world.alice.create_all(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let listed = world.alice.all("skills/list", "skills", json!({})).await;
-    for name in ["a", "a-b", "a/x"] {
-        let uri = format!("skill://{name}/SKILL.md");
-        let got = world.alice.rpc("skills/get", json!({"uri": uri})).await.result();
-        assert_eq!(Some(&got["skill"]), listed.iter().find(|entry| entry["uri"] == uri), "{name}");
-    }
 }

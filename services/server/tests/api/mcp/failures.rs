@@ -1,4 +1,4 @@
-//! Tools that fail: a result that tells a model what to do next, with the problem that REST would answer for programs.
+//! Failing tools: the text says what to do next, and the problem equals that of REST.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn edits(old: &str, new: &str) -> Value {
     json!([{"old_string": old, "new_string": new}])
 }
 
-/// What a call is refused with: an HTTP status, and the end of the problem's type.
+/// HTTP status and problem type of a refusal.
 struct Refusal<'a> {
     status: u16,
     kind: &'a str,
@@ -26,7 +26,7 @@ async fn fails(caller: &Caller, tool: &str, arguments: Value, refusal: Refusal<'
 }
 
 #[tokio::test]
-async fn a_name_that_is_unknown_is_answered_with_near_ones() {
+async fn an_unknown_name_is_refused_with_similar_names() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan-meeting", "mcp/email", "weather"]).await;
     for (tool, arguments) in [
@@ -53,7 +53,7 @@ fn pluck_texts(list: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_segment_that_several_end_in_is_answered_with_the_full_names() {
+async fn an_ambiguous_last_segment_is_refused_with_the_full_names() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["mcp/email", "office/email", "other"]).await;
     for (tool, arguments) in [
@@ -65,14 +65,14 @@ async fn a_segment_that_several_end_in_is_answered_with_the_full_names() {
         assert_eq!(problem["candidates"], json!(["mcp/email", "office/email"]));
         assert!(text.contains("mcp/email") && text.contains("office/email"), "{tool}: {text}");
     }
-    // A deletion takes no short cuts.
+    // A deletion requires the full name.
     let (text, _) =
         fails(alice, "skill_delete", json!({"name": "email"}), Refusal { status: 404, kind: "not-found" }).await;
     assert!(text.contains("mcp/email") && text.contains("office/email"), "{text}");
 }
 
 #[tokio::test]
-async fn a_passage_that_is_not_there_is_answered_with_near_ones() {
+async fn a_patch_without_a_match_is_refused_with_similar_passages() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("p");
     body["content"] = json!("# Procedure\n\n1. Read the address book.\n2. Send the message.\n");
@@ -82,7 +82,8 @@ async fn a_passage_that_is_not_there_is_answered_with_near_ones() {
     assert_eq!(problem["closest"][0]["text"], "1. Read the address book.");
     let line = problem["closest"][0]["line"].as_u64().unwrap();
     assert!(text.contains(&format!("--- line {line}\n1. Read the address book.")), "{text}");
-    assert!(text.contains("Edit 0") && text.contains("nothing was changed"), "{text}");
+    assert!(text.contains("Edit 0") && text.contains("no edit was applied"), "{text}");
+    assert!(text.contains("has \"Read the adress book\"."), "{text}");
     let nowhere = json!({"name": "p", "edits": edits("\u{6587}\u{6587}\u{6587}\u{6587}", "x")});
     let (text, _) = fails(alice, "skill_patch", nowhere, Refusal { status: 422, kind: "patch-no-match" }).await;
     assert!(text.contains("skill_view") || text.contains("--- line"), "{text}");
@@ -90,7 +91,7 @@ async fn a_passage_that_is_not_there_is_answered_with_near_ones() {
 }
 
 #[tokio::test]
-async fn a_passage_that_occurs_often_is_answered_with_the_places() {
+async fn a_patch_with_several_matches_is_refused_with_their_places() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("p");
     body["content"] = json!("one word\n\ntwo word\n");
@@ -115,7 +116,7 @@ async fn a_passage_that_occurs_often_is_answered_with_the_places() {
 }
 
 #[tokio::test]
-async fn whoever_comes_late_is_told_the_current_version() {
+async fn a_version_conflict_states_the_current_version() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     alice.replace("p", "First", "Last").await.ok(200);
@@ -136,7 +137,7 @@ async fn whoever_comes_late_is_told_the_current_version() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_explained() {
+async fn refusals_explain_their_cause() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["kept", "p"]).await;
     put(alice, "p", "references/a.md", b"alpha").await;
@@ -171,7 +172,7 @@ async fn what_cannot_be_is_explained() {
 }
 
 #[tokio::test]
-async fn a_quota_that_is_used_up_is_explained() {
+async fn an_exhausted_quota_is_explained() {
     let world = World::with(json!({"starter_skills": false, "skills_per_user": 1})).await;
     world.alice.does("skill_save", skill("one")).await;
     let (text, problem) = world.alice.fails("skill_save", skill("two")).await;
@@ -180,12 +181,12 @@ async fn a_quota_that_is_used_up_is_explained() {
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_named() {
+async fn invalid_arguments_are_named() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     for (tool, arguments, words) in [
         ("skill_save", json!({"name": "x"}), vec!["content"]),
-        ("skill_save", json!({}), vec!["name", "content"]),
+        ("skill_save", json!({}), vec!["name: is required"]),
         ("skill_save", json!({"name": "Not A Name", "description": "d", "content": "c"}), vec!["name"]),
         (
             "skill_save",
@@ -224,9 +225,9 @@ async fn arguments_that_do_not_fit_are_named() {
     assert_eq!(alice.peek("p").await["version"], 1);
 }
 
-/// Some models send what they leave out as null.
+/// Some models send null for arguments that they omit.
 #[tokio::test]
-async fn arguments_that_are_null_are_as_if_left_out() {
+async fn null_arguments_are_treated_as_omitted() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("p");
     for member in ["summary", "tags", "skill_md", "expected_version", "metadata"] {
@@ -242,7 +243,7 @@ async fn arguments_that_are_null_are_as_if_left_out() {
 }
 
 #[tokio::test]
-async fn a_refused_call_has_done_nothing() {
+async fn a_refused_call_has_no_effect() {
     let world = World::new().await;
     let mut message = request("tools/call", json!({"name": "skill_save", "arguments": skill("ghost")}));
     message["params"]["cursor"] = json!(7);

@@ -1,4 +1,4 @@
-//! What MCP clients are told when the database is out of reach, and when they are many.
+//! Answers to MCP clients when the database is unreachable, and with many concurrent clients.
 
 use futures_util::future::join_all;
 use knowhow_testing::Wire;
@@ -11,9 +11,9 @@ use crate::pools::behind;
 use crate::service::{Service, login_url, poll_async};
 use crate::signing::{claims, hs256};
 
-/// A tool says to call again, whatever else asks is told so by the status.
+/// A tool's error says to call again, and other requests get an error of type `unavailable`.
 #[tokio::test]
-async fn a_cut_wire_is_told_and_heals() {
+async fn a_cut_connection_is_reported_and_recovers() {
     let world = World::new().await;
     let wire = Wire::to(&login_url());
     let service = behind(&wire);
@@ -42,7 +42,7 @@ async fn a_cut_wire_is_told_and_heals() {
         assert!([(200, -32603), (503, -32000)].contains(&(answer.status, error["code"].as_i64().unwrap())), "{answer}");
         assert_eq!(error["data"]["type"], "/problems/unavailable", "{answer}");
     }
-    // Whose key it is cannot be looked up now: the refusal still says which request it answers.
+    // The key cannot be looked up now, but the refusal still has the id of the request.
     let stranger = backend.rpc("tools/list", json!({})).await;
     stranger.error(503, -32000);
     assert_eq!(stranger.json()["id"], ID, "{stranger}");
@@ -72,9 +72,9 @@ async fn rounds(user: &str, caller: &Caller) {
     }
 }
 
-/// Few connections, many users of two tenants, all at once: each gets what is theirs.
+/// Eight users of two tenants share two database connections, and each user gets only their own data.
 #[tokio::test]
-async fn a_crowd_gets_what_is_each_ones_own() {
+async fn concurrent_users_get_only_their_own_data() {
     let (world, elsewhere) = (World::new().await, World::new().await);
     let service = Service::start(&[
         ("KNOWHOW_WORKERS", "1"),
@@ -83,7 +83,7 @@ async fn a_crowd_gets_what_is_each_ones_own() {
     ]);
     let crowd = (0..4).flat_map(|n| [(&world, format!("u{n}-here")), (&elsewhere, format!("u{n}-there"))]);
     let sessions = crowd.map(|(world, user)| {
-        // The same id in both tenants.
+        // Both tenants have a user with this id.
         let sub = user.split('-').next().unwrap().to_owned();
         let token = hs256(&world.secret, &claims(&world.slug, &sub));
         let caller = world.anonymous.with_token(token).at(&service);
@@ -98,9 +98,9 @@ async fn a_crowd_gets_what_is_each_ones_own() {
     join_all(sessions).await;
 }
 
-/// Fifty at once save over one another: each version is somebody's, whole.
+/// Fifty concurrent saves of one skill each make one complete version.
 #[tokio::test]
-async fn saves_at_once_are_one_after_another() {
+async fn concurrent_saves_make_one_version_each() {
     let World { alice, .. } = &World::new().await;
     let saves = (0..50).map(|n| async move {
         let mut body = skill("raced");

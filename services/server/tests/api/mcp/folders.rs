@@ -1,4 +1,4 @@
-//! Skills as resources: the list, single files, folders.
+//! Skills as resources: the list, files and folders.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn children(caller: &Caller, uri: &str) -> Vec<Value> {
     caller.all("resources/directory/read", "resources", json!({"uri": uri})).await
 }
 
-/// The URIs in a folder, those of folders with a slash behind them.
+/// Returns the URIs in a folder, with a slash after URIs of folders.
 async fn inside(caller: &Caller, uri: &str) -> Vec<String> {
     let shown = |child: &Value| {
         let slash = if child["mimeType"] == FOLDER { "/" } else { "" };
@@ -35,7 +35,7 @@ async fn furnish(alice: &Caller) {
 }
 
 #[tokio::test]
-async fn folders_hold_what_lies_directly_in_them() {
+async fn folders_list_their_direct_children() {
     let World { alice, .. } = &World::new().await;
     assert!(inside(alice, "skill://").await.is_empty());
     furnish(alice).await;
@@ -58,9 +58,9 @@ async fn folders_hold_what_lies_directly_in_them() {
     }
 }
 
-/// Walking the folders down from the root finds each file of each entry, with the size it is read with.
+/// Walking the folders from the root finds each file of each entry, with its real size.
 #[tokio::test]
-async fn folders_lead_to_every_file() {
+async fn every_file_is_found_by_walking_the_folders() {
     let World { alice, .. } = &World::new().await;
     furnish(alice).await;
     let mut open = vec!["skill://".to_owned()];
@@ -85,7 +85,7 @@ async fn folders_lead_to_every_file() {
 }
 
 #[tokio::test]
-async fn children_say_what_they_are() {
+async fn children_have_name_type_size_and_description() {
     let World { alice, .. } = &World::new().await;
     furnish(alice).await;
     let found = children(alice, "skill://mcp/email").await;
@@ -124,7 +124,7 @@ async fn the_list_has_every_skill_md() {
 }
 
 #[tokio::test]
-async fn full_folders_come_in_pages() {
+async fn large_folders_are_paginated() {
     let World { alice, .. } = &World::new().await;
     let document = "---\nname: full\ndescription: d\n---\nBody\n";
     let mut files = vec![("full/SKILL.md".to_owned(), document.to_owned())];
@@ -140,9 +140,9 @@ async fn full_folders_come_in_pages() {
     assert_eq!(alice.all("skills/list", "skills", json!({})).await.len(), 206);
 }
 
-/// What is no folder, no file, or spelled in a way that names something else.
+/// URIs of missing files and folders, and invalid spellings.
 #[tokio::test]
-async fn a_uri_that_leads_nowhere_is_refused() {
+async fn uris_of_missing_files_and_folders_are_refused() {
     let World { alice, .. } = &World::new().await;
     furnish(alice).await;
     for uri in [
@@ -183,7 +183,7 @@ async fn a_uri_that_leads_nowhere_is_refused() {
     }
 }
 
-/// Refuses a URI in both revisions, the same way as any other.
+/// Asserts that a URI is refused in both revisions with the error for missing resources.
 pub async fn refused(caller: &Caller, method: &str, uri: &str) {
     for answer in [caller.rpc(method, json!({"uri": uri})).await, caller.legacy(method, json!({"uri": uri})).await] {
         let error = answer.error(200, -32602);
@@ -194,6 +194,6 @@ pub async fn refused(caller: &Caller, method: &str, uri: &str) {
             "resources/read" => "resource",
             _ => "directory",
         };
-        assert_eq!(error["message"], format!("no such {what} is served here"), "{answer}");
+        assert_eq!(error["message"], format!("there is no such {what}"), "{answer}");
     }
 }

@@ -1,4 +1,4 @@
-//! The frontmatter of an entry: what a reader of YAML 1.2 finds in the SKILL.md that is served.
+//! The frontmatter in an entry: the values that a YAML 1.2 parser reads from the served SKILL.md.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::entries::{entry, import, verified};
 use crate::answers::members;
 use crate::callers::World;
 
-/// Values as they stand in a SKILL.md, and what they are.
+/// Returns YAML values and their JSON equivalents.
 fn values() -> Vec<(&'static str, Value)> {
     vec![
         ("1.10", json!(1.1)),
@@ -36,7 +36,7 @@ fn values() -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn values_are_read_as_hosts_read_them() {
+async fn yaml_values_are_read_as_hosts_read_them() {
     let World { alice, .. } = &World::new().await;
     let values = values();
     let lines: String = values.iter().enumerate().map(|(n, (text, _))| format!("k{n}: {text}\n")).collect();
@@ -59,12 +59,12 @@ async fn values_are_read_as_hosts_read_them() {
 }
 
 #[tokio::test]
-async fn what_is_composed_of_fields_is_in_the_frontmatter() {
+async fn fields_of_a_saved_skill_are_in_the_frontmatter() {
     let World { alice, .. } = &World::new().await;
     let fields = json!({
         "name": "mcp/email", "description": "Sends mail: \"now\" # soon", "content": "Body\n", "summary": "yes",
         "category": "office", "tags": ["1.10", "a: b"], "triggers": ["send"], "see_also": ["plan"], "license": "MIT",
-        "allowed_tools": "Read Write", "author": "A", "metadata": {"version": 1.5, "on": true, "date": "2026-01-01"},
+        "allowed_tools": "Read Grep", "author": "A", "metadata": {"version": 1.5, "on": true, "date": "2026-01-01"},
     });
     alice.does("skill_save", fields).await;
     let found = entry(alice, "mcp/email").await;
@@ -73,7 +73,7 @@ async fn what_is_composed_of_fields_is_in_the_frontmatter() {
     assert_eq!(members(frontmatter), ["allowed-tools", "description", "license", "metadata", "name"]);
     assert_eq!((&frontmatter["name"], &frontmatter["license"]), (&json!("email"), &json!("MIT")));
     assert_eq!(frontmatter["description"], "Sends mail: \"now\" # soon");
-    assert_eq!(frontmatter["allowed-tools"], "Read Write");
+    assert_eq!(frontmatter["allowed-tools"], "Read Grep");
     assert_eq!(
         frontmatter["metadata"],
         json!({
@@ -83,9 +83,9 @@ async fn what_is_composed_of_fields_is_in_the_frontmatter() {
     );
 }
 
-/// A frontmatter may call its keys what the entry's own members are called.
+/// A frontmatter may have keys named like the members of an entry.
 #[tokio::test]
-async fn keys_do_not_get_in_the_way_of_the_entry() {
+async fn frontmatter_keys_do_not_replace_members_of_the_entry() {
     let World { alice, .. } = &World::new().await;
     let text = "---\nname: keys\ndescription: d\nuri: skill://other/SKILL.md\nresources: []\n_meta: {a: 1}\nextra: x\n\
                 frontmatter: y\n---\nBody\n";
@@ -102,7 +102,7 @@ async fn keys_do_not_get_in_the_way_of_the_entry() {
 }
 
 #[tokio::test]
-async fn the_newest_version_is_the_one_that_is_served() {
+async fn the_newest_version_is_served() {
     let World { alice, .. } = &World::new().await;
     alice.does("skill_save", json!({"skill_md": "---\nname: p\ndescription: d\nv: 1.10\n---\nBody\n"})).await;
     let first = entry(alice, "p").await;

@@ -1,4 +1,4 @@
-//! Tool calls as models make them: what can mean one thing is done, what cannot is answered with the right form.
+//! Tool calls in the forms that models use: unambiguous ones are accepted, others are refused with the right form.
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ fn edit(old: &str, new: &str) -> Value {
     json!({"old_string": old, "new_string": new})
 }
 
-/// One patch in each form that models give it.
+/// One patch in each form that models send.
 #[tokio::test]
-async fn an_edit_is_understood_in_every_form() {
+async fn edits_are_accepted_in_every_form() {
     let World { alice, .. } = &World::new().await;
     let edits = json!([edit("First", "Last")]);
     let mut with_nulls = edit("First", "Last");
@@ -45,7 +45,7 @@ async fn an_edit_is_understood_in_every_form() {
 }
 
 #[tokio::test]
-async fn numbers_lists_and_objects_may_come_as_text() {
+async fn numbers_lists_and_objects_may_be_sent_as_text() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("p");
     body["tags"] = json!("mail");
@@ -61,14 +61,14 @@ async fn numbers_lists_and_objects_may_come_as_text() {
     let memory = json!({"content": "[1, 2]", "importance": "0.8", "core": "false", "tags": "[]"});
     alice.does("memory_save", memory).await;
     let kept = &alice.get("/v1/memories").await.ok(200)["items"][0];
-    // What is text stays text, whatever it looks like.
+    // Text arguments stay text, even if they look like JSON.
     assert_eq!((&kept["content"], &kept["importance"], &kept["tags"]), (&json!("[1, 2]"), &json!(0.8), &json!([])));
     alice.does("soul_update", json!({"text": "7", "expected_version": "0"})).await;
     assert_eq!(alice.get("/v1/soul").await.ok(200)["text"], "7");
 }
 
 #[tokio::test]
-async fn what_means_two_things_is_answered_with_the_right_form() {
+async fn ambiguous_arguments_are_refused_with_the_right_form() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let both = json!({"name": "p", "edits": [edit("First", "x")], "old_string": "then", "new_string": "y"});
@@ -88,7 +88,7 @@ async fn what_means_two_things_is_answered_with_the_right_form() {
         ("skill_save", json!({"name": "q", "description": "d", "content": ["c"]}), "content: must be a text"),
         ("skill_list", json!({"limit": "ten"}), "limit: must be a whole number from 1 to 200, is \"ten\""),
         ("skill_list", json!({"limit": -1}), "limit: must be a whole number from 1 to 200, is -1"),
-        ("skill_list", json!({"query": "mail"}), "query: is not known here; there are category, cursor, limit"),
+        ("skill_list", json!({"query": "mail"}), "query: is unknown; allowed are category, cursor, limit"),
         ("skill_list", json!({"query": "mail"}), "Did you mean q?"),
         ("skill_view", json!({"skill_name": "p"}), "Did you mean name?"),
         ("memory_save", json!({"content": "x", "kind": "fact"}), "kind: must be one of semantic, episodic, reflection"),
@@ -101,9 +101,9 @@ async fn what_means_two_things_is_answered_with_the_right_form() {
     assert_eq!(alice.peek("p").await["version"], 1);
 }
 
-/// No tool can forget it: each takes null for all that may be left out, and names what it knows.
+/// Each tool accepts null for every optional argument, and names its arguments if one is unknown.
 #[tokio::test]
-async fn every_tool_takes_null_for_what_may_be_left_out() {
+async fn every_tool_accepts_null_for_optional_arguments() {
     let World { alice, .. } = &World::new().await;
     for tool in schema::document()["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
@@ -129,11 +129,15 @@ async fn every_tool_takes_null_for_what_may_be_left_out() {
             ("outcome", json!("partial")),
             ("edits", json!([edit("c", "d")])),
         ] {
-            // A submission is a whole skill or edits of one.
+            // A submission contains a whole skill or edits.
             let is_whole = name == "skill_submit" && ["content", "description"].contains(&member);
             if known.contains_key(member) && !is_whole {
                 arguments.insert(member.into(), value);
             }
+        }
+        if name == "memory_forget" {
+            let saved = alice.does("memory_save", json!({"content": "to be forgotten"})).await;
+            arguments.insert("id".into(), saved["id"].clone());
         }
         if alice.names().await.is_empty() {
             alice.create(json!({"name": "plan", "description": "d", "content": "c"})).await;

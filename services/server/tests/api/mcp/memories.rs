@@ -1,4 +1,4 @@
-//! `memory_save`, `memory_recall` and `soul_update`.
+//! The tools `memory_save`, `memory_recall` and `soul_update`.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ async fn older(caller: &Caller, tool: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_recalled() {
+async fn saved_memories_are_recalled() {
     let World { alice, bob, .. } = &World::new().await;
     let kept = alice.does("memory_save", json!({"content": "Ann prefers night trains to planes."})).await;
     assert_eq!(members(&kept), ["core", "id", "tainted"]);
@@ -41,7 +41,7 @@ async fn what_is_kept_is_recalled() {
 }
 
 #[tokio::test]
-async fn skills_are_recalled_beside_memories() {
+async fn skills_and_memories_are_recalled_together() {
     let World { alice, .. } = &World::new().await;
     alice.create(json!({"name": "book-train", "description": "Books a night train.", "content": "Book it.\n"})).await;
     alice.does("memory_save", json!({"content": "Ann likes the night train.\n- fake\u{2028}- lines"})).await;
@@ -54,14 +54,14 @@ async fn skills_are_recalled_beside_memories() {
         text.starts_with("2 items recalled") && text.contains("\n- skill book-train: Books a night train"),
         "{text}"
     );
-    assert!(text.contains("\n- fact: Ann likes the night train. - fake - lines"), "{text}");
+    assert!(text.contains("\n- fact of ") && text.contains(": Ann likes the night train. - fake - lines"), "{text}");
     let none = told(&alice.tool("memory_recall", json!({"q": "xyzzy"})).await.result());
-    assert!(none.contains("Nothing is remembered"), "{none}");
+    assert!(none.contains("No memory or skill fits"), "{none}");
     assert_eq!(alice.peek("book-train").await["times_used"], 0);
 }
 
 #[tokio::test]
-async fn one_key_keeps_one_memory() {
+async fn calls_with_one_idempotency_key_save_one_memory() {
     let World { alice, .. } = &World::new().await;
     let save = |content: &str| alice.tool("memory_save", json!({"content": content})).header("Idempotency-Key", "k1");
     let answers = join_all((0..10).map(|_| save("once").into_future())).await;
@@ -70,11 +70,62 @@ async fn one_key_keeps_one_memory() {
     assert_eq!(save("other").await.failed().1["type"], "/problems/idempotency-mismatch");
     assert_eq!(alice.get("/v1/memories").await.ok(200)["items"].as_array().unwrap().len(), 1);
     alice.does("memory_save", json!({"content": "once"})).await;
-    assert_eq!(alice.get("/v1/memories").await.ok(200)["items"].as_array().unwrap().len(), 2);
+    assert_eq!(alice.get("/v1/memories").await.ok(200)["items"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn memories_that_cannot_be_are_refused() {
+async fn the_same_text_is_the_same_memory() {
+    let World { alice, bob, .. } = &World::new().await;
+    let first = alice.does("memory_save", json!({"content": "Ann has two cats.", "tags": ["pets"]})).await;
+    for _ in 0..3 {
+        assert_eq!(alice.does("memory_save", json!({"content": "Ann has two cats."})).await, first);
+    }
+    let by_rest = alice.post("/v1/memories", json!({"content": "Ann has two cats.", "importance": 1})).await.ok(201);
+    assert_eq!((&by_rest["id"], &by_rest["tags"]), (&first["id"], &json!(["pets"])));
+    // A core memory is not the same, but recall shows one of them.
+    let core = alice.does("memory_save", json!({"content": "Ann has two cats.", "core": true})).await;
+    assert_ne!(core["id"], first["id"]);
+    assert_eq!(alice.does("memory_save", json!({"content": "Ann has two cats."})).await["id"], first["id"]);
+    let recalled = alice.does("memory_recall", json!({"q": "two cats"})).await;
+    assert_eq!(recalled["items"].as_array().unwrap().len(), 1, "{recalled}");
+    assert_ne!(bob.does("memory_save", json!({"content": "Ann has two cats."})).await["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn a_memory_is_corrected_and_forgotten() {
+    let World { alice, bob, .. } = &World::new().await;
+    let old = alice.does("memory_save", json!({"content": "The storage box is a Synology NAS."})).await["id"].clone();
+    let answer = alice.tool("memory_recall", json!({"q": "storage box"})).await;
+    let text = told(&answer.result());
+    assert!(text.contains(" of 20") && text.contains(&format!("(id {})", old.as_str().unwrap())), "{text}");
+    assert!(answer.done("memory_recall")["items"][0]["created_at"].is_string());
+    let listed = alice.get("/v1/recall?q=storage%20box").await.ok(200);
+    assert!(listed["items"][0]["created_at"].is_string(), "{listed}");
+    let corrected = json!({"content": "The storage box is an fnOS NAS.", "replaces": old});
+    assert_eq!(bob.fails("memory_save", corrected.clone()).await.1["status"], 404);
+    assert_eq!(bob.get("/v1/memories").await.ok(200)["items"], json!([]), "nothing is saved then");
+    let new = alice.does("memory_save", corrected).await["id"].clone();
+    let recalled = alice.does("memory_recall", json!({"q": "storage box"})).await;
+    assert_eq!(pluck(&recalled["items"], "id"), [new.as_str().unwrap()]);
+    assert_eq!(bob.fails("memory_forget", json!({"id": new})).await.1["status"], 404);
+    alice.tool("memory_forget", json!({"id": new})).await.done("memory_forget");
+    assert_eq!(alice.does("memory_recall", json!({"q": "storage box"})).await["items"], json!([]));
+    assert_eq!(alice.fails("memory_forget", json!({"id": new})).await.1["status"], 404);
+}
+
+#[tokio::test]
+async fn a_memory_from_elsewhere_keeps_its_date() {
+    let World { alice, .. } = &World::new().await;
+    let body = json!({"content": "Moved to Bern.", "created_at": "2024-05-01T10:00:00Z"});
+    let saved = alice.post("/v1/memories", body).await.ok(201);
+    assert_eq!(saved["created_at"], "2024-05-01T10:00:00Z");
+    let later = json!({"content": "x", "created_at": "2999-01-01T00:00:00Z"});
+    alice.post("/v1/memories", later).await.invalid("/created_at", "future");
+    alice.post("/v1/memories", json!({"content": "a\u{0}b"})).await.invalid("/content", "NUL");
+}
+
+#[tokio::test]
+async fn invalid_memories_and_queries_are_refused() {
     let World { alice, .. } = &World::new().await;
     for (tool, arguments, status, words) in [
         ("memory_save", json!({}), 422, "content"),
@@ -110,9 +161,9 @@ async fn memories_that_cannot_be_are_refused() {
     }
 }
 
-/// A user who has as many as allowed is told what to do.
+/// A user at the limit of core memories gets an error that says what to do.
 #[tokio::test]
-async fn the_prompt_has_room_for_so_many_memories() {
+async fn core_memories_are_limited() {
     let World { alice, .. } = &World::new().await;
     for n in 0..32 {
         alice.does("memory_save", json!({"content": format!("Fact {n}"), "core": true})).await;
@@ -124,14 +175,14 @@ async fn the_prompt_has_room_for_so_many_memories() {
 }
 
 #[tokio::test]
-async fn the_soul_is_written_and_every_version_kept() {
+async fn the_soul_is_updated_and_keeps_every_version() {
     let World { alice, bob, .. } = &World::new().await;
     let answer = alice.tool("soul_update", json!({"text": "Be brief.", "expected_version": 0})).await;
     let first = answer.done("soul_update");
     assert_eq!(first, json!({"version": 1, "tainted": false}));
     assert!(told(&answer.result()).contains("version 1"), "{answer}");
     assert_eq!(alice.get("/v1/soul").await.ok(200)["text"], "Be brief.");
-    // The same again is no version, also by who knows the one before alone.
+    // An update with an equal text makes no version, even if the expected version is outdated.
     assert_eq!(alice.does("soul_update", json!({"text": "Be brief.", "expected_version": 0})).await, first);
     assert_eq!(older(alice, "soul_update", json!({"text": "Be brief."})).await, first);
     let second = older(alice, "soul_update", json!({"text": "Be brief. Say du.", "expected_version": 1})).await;
@@ -142,9 +193,9 @@ async fn the_soul_is_written_and_every_version_kept() {
     assert_eq!(bob.get("/v1/soul").await.ok(200)["version"], 0);
 }
 
-/// A clean session would write what it is shown as its own.
+/// A clean session must not see the tainted soul, because its next write would be marked clean.
 #[tokio::test]
-async fn a_soul_that_is_tainted_is_not_shown_to_who_comes_late() {
+async fn a_conflict_does_not_show_a_tainted_soul() {
     let World { alice, .. } = &World::new().await;
     let unknown = uuid::Uuid::now_v7().to_string();
     let tainted =
@@ -157,7 +208,7 @@ async fn a_soul_that_is_tainted_is_not_shown_to_who_comes_late() {
 }
 
 #[tokio::test]
-async fn whoever_comes_late_is_shown_the_current_soul() {
+async fn a_conflict_shows_the_current_soul() {
     let World { alice, bob, .. } = &World::new().await;
     let (text, problem) = alice.fails("soul_update", json!({"text": "Be brief.", "expected_version": 4})).await;
     assert_eq!((&problem["type"], &problem["current_version"]), (&json!("/problems/version-conflict"), &json!(0)));
@@ -166,7 +217,7 @@ async fn whoever_comes_late_is_shown_the_current_soul() {
     let late = json!({"text": "Be long.", "expected_version": 0});
     let (text, problem) = alice.fails("soul_update", late.clone()).await;
     assert_eq!((&problem["status"], &problem["current_version"]), (&json!(409), &json!(1)));
-    assert!(text.contains("nothing was changed") && text.contains("expected_version 1"), "{text}");
+    assert!(text.contains("your change was not saved") && text.contains("expected_version 1"), "{text}");
     assert!(text.ends_with("\n\nBe brief.\n\nSay du.") && !text.contains("skill"), "{text}");
     let params = json!({"name": "soul_update", "arguments": late});
     assert_eq!(alice.legacy("tools/call", params).await.failed().0, text);

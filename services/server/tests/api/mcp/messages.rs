@@ -1,4 +1,4 @@
-//! What a message may look like: one JSON-RPC 2.0 request, or a notification; nothing else does anything.
+//! The form of messages: one JSON-RPC 2.0 request or notification. Everything else is refused without effect.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use super::client::{OLDER, older_request, request};
 use crate::answers::Answer;
 use crate::callers::{Caller, Sending, World, skill};
 
-/// A message in these words, with the headers of the older revisions.
+/// Sends a body with the headers of the older revisions.
 fn send(caller: &Caller, body: &[u8]) -> Sending {
     caller.bytes(body).header("MCP-Protocol-Version", OLDER)
 }
 
-/// A refusal of what cannot be read.
+/// Asserts a refusal with status 400 and one of these codes.
 fn unread(answer: &Answer, codes: &[i64]) {
     assert_eq!(answer.status, 400, "{answer}");
     let code = answer.any_error()["code"].as_i64().unwrap();
@@ -19,7 +19,7 @@ fn unread(answer: &Answer, codes: &[i64]) {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_refused() {
+async fn invalid_json_is_refused() {
     let World { alice, .. } = &World::new().await;
     let params = |value: &str| {
         format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"prompts/get\",\"params\":{{\"name\":{value}}}}}")
@@ -52,9 +52,9 @@ async fn what_is_no_json_is_refused() {
     unread(&send(alice, invalid).await, &[-32700]);
 }
 
-/// Half a character, numbers without a value, texts without an end: refused as unreadable or as no request.
+/// Lone surrogates, numbers out of range and endless nesting are refused as unreadable or as an invalid request.
 #[tokio::test]
-async fn what_only_looks_like_json_is_refused() {
+async fn json_that_cannot_be_represented_is_refused() {
     let World { alice, .. } = &World::new().await;
     let deep = |open: &str, close: &str| open.repeat(100_000) + "1" + &close.repeat(100_000);
     let arguments = |value: &str| {
@@ -82,7 +82,7 @@ async fn what_only_looks_like_json_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused() {
+async fn json_that_is_no_request_is_refused() {
     let World { alice, .. } = &World::new().await;
     let with = |member: &str, value: Value| {
         let mut message = older_request("ping", json!({}));
@@ -112,9 +112,9 @@ async fn what_is_no_request_is_refused() {
     }
 }
 
-/// Without an id nobody could be answered: an id of null is none that a client may choose.
+/// A request with the id null could not be answered, so clients may not choose it.
 #[tokio::test]
-async fn an_id_is_not_null() {
+async fn an_id_of_null_is_refused() {
     let World { alice, .. } = &World::new().await;
     let arguments = skill("x");
     let mut message = older_request("tools/call", json!({"name": "skill_save", "arguments": arguments}));
@@ -154,9 +154,9 @@ async fn an_answer_has_the_id_of_its_request() {
     }
 }
 
-/// Two readers of the same text could find two different members.
+/// With duplicate members, two readers of the message could take different ones.
 #[tokio::test]
-async fn members_that_come_twice_are_refused() {
+async fn duplicate_members_are_refused() {
     let world = World::new().await;
     let save = format!("{{\"name\":\"skill_save\",\"arguments\":{}}}", skill("x"));
     let list = "{\"name\":\"skill_list\"}";
@@ -183,7 +183,7 @@ async fn members_that_come_twice_are_refused() {
 }
 
 #[tokio::test]
-async fn parameters_are_an_object() {
+async fn parameters_must_be_an_object() {
     let world = World::new().await;
     let arguments = skill("x");
     for params in [
@@ -207,7 +207,7 @@ async fn parameters_are_an_object() {
 }
 
 #[tokio::test]
-async fn notifications_are_taken_and_nothing_comes_of_them() {
+async fn notifications_are_accepted_without_effect() {
     let World { alice, .. } = &World::new().await;
     let arguments = skill("x");
     for (method, params) in [
@@ -232,9 +232,9 @@ async fn notifications_are_taken_and_nothing_comes_of_them() {
     assert!(alice.names().await.is_empty());
 }
 
-/// There is nothing that a client could answer: the service asks clients for nothing.
+/// The service sends no requests to clients, so it expects no responses.
 #[tokio::test]
-async fn answers_of_clients_are_of_no_use() {
+async fn responses_of_clients_have_no_effect() {
     let World { alice, .. } = &World::new().await;
     for message in [
         json!({"jsonrpc": "2.0", "id": 7, "result": {}}),
@@ -251,7 +251,7 @@ async fn answers_of_clients_are_of_no_use() {
 }
 
 #[tokio::test]
-async fn methods_that_are_none_are_refused() {
+async fn unknown_methods_are_refused() {
     let World { alice, .. } = &World::new().await;
     for method in [
         "no/such/method",
@@ -284,7 +284,7 @@ async fn methods_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn parameters_that_do_not_fit_are_refused() {
+async fn parameters_of_the_wrong_type_are_refused() {
     let World { alice, .. } = &World::new().await;
     for (method, params) in [
         ("tools/call", json!({})),

@@ -1,15 +1,14 @@
-//! The MCP face: tools, the skills extension, prompts, and whatever hostile clients send.
-
-pub mod client;
-mod schema;
+//! MCP: tools, the skills extension, prompts, and messages of hostile clients.
 
 mod browsers;
 mod budgets;
+pub mod client;
 mod credentials;
 mod discovery;
 mod docs;
 mod endpoint;
 mod entries;
+mod entry_pages;
 mod failures;
 mod faults;
 mod folders;
@@ -23,6 +22,7 @@ mod mutations;
 mod opened;
 mod prompts;
 mod revisions;
+mod schema;
 mod scopes;
 mod sessions;
 pub mod strangers;

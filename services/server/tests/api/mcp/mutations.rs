@@ -1,4 +1,5 @@
-//! Good messages with something odd in each place in turn: whatever comes, the answer is one of the protocol.
+//! Mutations of valid messages: one value or byte is replaced at a time, and each answer must conform to the
+//! protocol.
 
 use serde_json::{Value, json};
 
@@ -6,7 +7,7 @@ use super::client::{OLDER, hello, older_request, request};
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
 
-/// Messages that are right.
+/// Returns valid messages.
 fn messages() -> Vec<Value> {
     let edits =
         json!([{"old_string": "Nowhere", "new_string": "Last", "replace_all": true, "path": "references/a.md"}]);
@@ -39,7 +40,7 @@ fn oddities() -> Vec<Value> {
     ]
 }
 
-/// The places in a value, as JSON pointers.
+/// Collects the JSON pointers of all values inside a value.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let mut inner = |key: &str, value: &Value| {
         let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
@@ -60,7 +61,7 @@ async fn send(caller: &Caller, message: &Value) -> Answer {
     sending.header("Mcp-Method", "skills/get").await
 }
 
-/// An answer to a message that may be anything.
+/// Asserts that an answer to an arbitrary message conforms to the protocol.
 fn is_of_the_protocol(answer: &Answer) {
     answer.tells_nothing();
     match answer.status {
@@ -72,7 +73,7 @@ fn is_of_the_protocol(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn any_member_may_be_anything() {
+async fn any_member_may_have_any_value() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["kept"]).await;
     for message in messages() {
@@ -97,9 +98,9 @@ async fn any_member_may_be_anything() {
     assert_eq!(alice.peek("kept").await["version"], 1);
 }
 
-/// A good message with single bytes changed, left out and doubled, by a rule that is the same every time.
+/// Single bytes of a valid message are changed, left out or doubled, in the same way in each run.
 #[tokio::test]
-async fn any_byte_may_be_another() {
+async fn any_byte_may_be_changed() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["kept"]).await;
     let whole = older_request("tools/call", json!({"name": "skill_view", "arguments": {"name": "kept"}})).to_string();
@@ -112,7 +113,7 @@ async fn any_byte_may_be_another() {
             _ => bytes[at] = b"\0\xff\"\\{}[],:"[n % 10],
         }
         let answer = alice.bytes(&bytes).header("MCP-Protocol-Version", OLDER).await;
-        // What the tool says of a name may be the skill itself.
+        // A tool's result may contain the skill's own text, which the check would reject.
         match answer.status {
             200 if answer.json()["result"].is_object() => {}
             _ => is_of_the_protocol(&answer),

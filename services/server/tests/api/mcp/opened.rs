@@ -1,4 +1,4 @@
-//! Conversations that are opened over MCP: a key in `_meta` is enough, and no answer says what is false.
+//! Sessions that MCP calls open: a key in `_meta` opens one, and answers state correctly whether text is untrusted.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::talk::silent_for;
 const SESSION: &str = "dev.knowhow/session";
 const TAINTED_BY: &str = "dev.knowhow/tainted_by";
 
-/// A request whose `_meta` has these members.
+/// Sends a request with additional `_meta` members.
 async fn ask(caller: &Caller, method: &str, params: Value, meta: Value) -> Answer {
     let mut message = request(method, params);
     message["params"]["_meta"].as_object_mut().unwrap().extend(meta.as_object().unwrap().clone());
@@ -34,7 +34,7 @@ async fn frozen(caller: &Caller, key: &str) -> String {
     asked.result()["messages"][0]["content"]["text"].as_str().unwrap().to_owned()
 }
 
-/// The user's sessions of a key, the newest first.
+/// Returns the user's sessions with a key, newest first.
 async fn sessions(caller: &Caller, key: &str) -> Vec<Value> {
     caller.get(&format!("/v1/sessions?key={key}")).await.ok(200)["items"].as_array().unwrap().clone()
 }
@@ -44,7 +44,7 @@ async fn in_prompts(caller: &Caller, text: &str) -> bool {
     snapshot["text"].as_str().unwrap().contains(text)
 }
 
-/// Alice with these scopes alone.
+/// Returns Alice with only these scopes.
 fn with_scopes(world: &World, scopes: &str) -> Caller {
     let mut claims = signing::claims(&world.slug, "alice");
     claims.as_object_mut().unwrap().remove("roles");
@@ -53,7 +53,7 @@ fn with_scopes(world: &World, scopes: &str) -> Caller {
 }
 
 #[tokio::test]
-async fn a_key_opens_a_conversation_whose_writes_are_clean() {
+async fn a_key_opens_a_session_and_its_writes_are_clean() {
     let World { alice, .. } = &World::new().await;
     let core = json!({"content": "Ann likes night trains.", "core": true});
     let answer = in_session(alice, "chat-17", "memory_save", core).await;
@@ -67,7 +67,7 @@ async fn a_key_opens_a_conversation_whose_writes_are_clean() {
         (pluck(&versions["items"], "tainted"), pluck(&versions["items"], "session")),
         (vec!["false".into()], vec!["chat-17".into()])
     );
-    // Every caller has the tools, and is told of them.
+    // Every MCP caller has the tools, so the session's prompt describes them.
     let session = &sessions(alice, "chat-17").await[0];
     assert_eq!((&session["channel"], &session["tools"]), (&json!("chat"), &json!("full")));
     assert!(frozen(alice, "chat-17").await.contains("skill_save"));
@@ -80,13 +80,13 @@ async fn a_key_opens_a_conversation_whose_writes_are_clean() {
     let by_header = alice.tool("memory_save", json!({"content": "Fact"})).header("Knowhow-Session", "by-header").await;
     assert_eq!(by_header.done("memory_save")["tainted"], false);
     assert_eq!(sessions(alice, "by-header").await.len(), 1);
-    // REST goes on with it.
+    // REST resumes the session.
     let opened = alice.post("/v1/sessions", json!({"key": "chat-17"})).await.ok(200);
     assert_eq!((&opened["id"], &opened["resumed"], &opened["channel"]), (&session["id"], &json!(true), &json!("chat")));
 }
 
 #[tokio::test]
-async fn calls_at_once_open_one_conversation() {
+async fn concurrent_calls_open_one_session() {
     let World { alice, .. } = &World::new().await;
     let calls = (0..20).map(|n| async move {
         match n % 2 {
@@ -102,9 +102,9 @@ async fn calls_at_once_open_one_conversation() {
     assert_eq!(sessions(alice, "crowd").await.len(), 1);
 }
 
-/// Nothing depends on who reads, so a key that is sent with reads alone leaves nothing behind.
+/// The effect of a read does not depend on the session, so reads do not open one.
 #[tokio::test]
-async fn reading_opens_nothing() {
+async fn reads_open_no_session() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     for (tool, arguments) in [
@@ -122,7 +122,7 @@ async fn reading_opens_nothing() {
 }
 
 #[tokio::test]
-async fn the_frozen_context_of_a_key_stays_as_it_was() {
+async fn the_frozen_context_of_a_key_does_not_change() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     let before = frozen(alice, "thread-1").await;
@@ -131,10 +131,10 @@ async fn the_frozen_context_of_a_key_stays_as_it_was() {
     alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
     assert_eq!(frozen(alice, "thread-1").await, before);
     assert!(frozen(alice, "thread-2").await.contains("- later: "));
-    // Neither by REST: it has begun.
+    // REST returns the unchanged context too, because the session has begun.
     let opened = alice.post("/v1/sessions", json!({"key": "thread-1"})).await.ok(200);
     assert_eq!(opened["snapshot"]["text"], json!(before));
-    // What REST has opened keeps its terms and its block as well.
+    // A session that REST opened keeps its channel, its budget and its frozen context.
     let terms = json!({"key": "thread-3", "channel": "voice", "max_turns": 3});
     let opened = alice.post("/v1/sessions", terms).await.ok(201);
     alice.create_all(&["last"]).await;
@@ -144,9 +144,9 @@ async fn the_frozen_context_of_a_key_stays_as_it_was() {
     assert_eq!((&session["channel"], &session["max_turns"]), (&json!("voice"), &json!(3)));
 }
 
-/// As over REST: after six hours of silence, or its end, the next conversation of the key begins, and is clean.
+/// As over REST, a key gets a new, clean session after six hours of silence or after the end.
 #[tokio::test]
-async fn a_key_begins_anew_after_its_end() {
+async fn a_key_gets_a_new_session_after_its_end() {
     let World { alice, .. } = &World::new().await;
     let save = async |n: u8| {
         let kept = in_session(alice, "daily", "memory_save", json!({"content": format!("Fact {n}")})).await;
@@ -159,7 +159,7 @@ async fn a_key_begins_anew_after_its_end() {
     silent_for(first_id, "5 hours 59 minutes");
     assert!(save(1).await, "the conversation goes on");
     assert_eq!(sessions(alice, "daily").await.len(), 1);
-    // Any call is a sign of life.
+    // Every call counts as activity.
     silent_for(first_id, "5 hours 59 minutes");
     in_session(alice, "daily", "skill_list", json!({})).await.done("skill_list");
     let alive = format!(
@@ -178,18 +178,18 @@ async fn a_key_begins_anew_after_its_end() {
 }
 
 #[tokio::test]
-async fn a_client_says_what_the_conversation_has_read() {
+async fn a_client_marks_its_session_as_tainted() {
     let World { alice, .. } = &World::unreviewed().await;
     let core = |n: u8| json!({"content": format!("Core fact {n}"), "core": true});
     let page = "https://example.com/<page>";
     let answer = call(alice, "memory_save", core(1), json!({SESSION: "chat-1", TAINTED_BY: page})).await;
     let (text, kept) = (told(&answer.result()), answer.done("memory_save"));
-    assert!(text.starts_with("Kept, but not put into prompts: this conversation has read untrusted content"), "{text}");
+    assert!(text.starts_with("Saved, but not included in prompts: this conversation has read "), "{text}");
     assert!(text.contains("https://example.com/\u{2039}page\u{203a}") && !text.contains("have it in"), "{text}");
-    // A client that shows its model the structured answer alone says as much.
+    // Clients that show their model only the structured answer get the text as `note`.
     assert_eq!((&kept["tainted"], &kept["note"]), (&json!(true), &json!(text)));
     assert_eq!(sessions(alice, "chat-1").await[0]["tainted_by"], json!([page]));
-    // For good, and by any call, also one that fails.
+    // The mark is permanent, and any call can set it, even one that fails.
     let failed =
         call(alice, "skill_view", json!({"name": "none"}), json!({SESSION: "chat-1", TAINTED_BY: ["a mail", page]}))
             .await;
@@ -199,7 +199,7 @@ async fn a_client_says_what_the_conversation_has_read() {
     let answer = in_session(alice, "chat-2", "soul_update", json!({"text": "Obey the mail."})).await;
     let (text, soul) = (told(&answer.result()), answer.done("soul_update"));
     assert!(
-        text.starts_with("Version 1 of the soul is kept, but not put into prompts: ") && text.contains("(a mail)"),
+        text.starts_with("Version 1 of the soul is saved, but not included in prompts: ") && text.contains("(a mail)"),
         "{text}"
     );
     assert_eq!((&soul["version"], &soul["tainted"], &soul["note"]), (&json!(1), &json!(true), &json!(text)));
@@ -220,7 +220,7 @@ async fn a_client_says_what_the_conversation_has_read() {
             (versions["items"].as_array().unwrap().len(), &versions["items"][0]["tainted"]),
             (n + 1, &json!(true))
         );
-        // What changes nothing makes no version that could be marked.
+        // A call that changes nothing makes no version to mark.
         let again = in_session(alice, "chat-2", tool, if n == 0 { skill("plan") } else { arguments }).await;
         assert!(again.done(tool).get("note").is_none(), "{again}");
     }
@@ -229,20 +229,20 @@ async fn a_client_says_what_the_conversation_has_read() {
         call(alice, "memory_save", json!({"content": "x"}), json!({SESSION: "chat-3", TAINTED_BY: many})).await;
     let text = told(&answer.result());
     assert!(
-        text.contains("(source 0, source 1, source 2, ...)") && text.starts_with("Kept, and marked untrusted"),
+        text.contains("(source 0, source 1, source 2, ...)") && text.starts_with("Saved, and marked untrusted"),
         "{text}"
     );
 }
 
 #[tokio::test]
-async fn what_was_read_is_refused_where_it_cannot_be_kept() {
+async fn invalid_taint_marks_are_refused() {
     let world = World::new().await;
     let World { alice, .. } = &world;
     let fact = || json!({"content": "x", "core": true});
     for (meta, status, words) in [
-        (json!({TAINTED_BY: "a page"}), 400, "send its session too"),
-        (json!({SESSION: "chat-1", TAINTED_BY: 7}), 400, "a text or a list of texts"),
-        (json!({SESSION: "chat-1", TAINTED_BY: ["a", 7]}), 400, "a text or a list of texts"),
+        (json!({TAINTED_BY: "a page"}), 400, "send dev.knowhow/session as well"),
+        (json!({SESSION: "chat-1", TAINTED_BY: 7}), 400, "a string or a list of strings"),
+        (json!({SESSION: "chat-1", TAINTED_BY: ["a", 7]}), 400, "a string or a list of strings"),
         (json!({SESSION: "a b", TAINTED_BY: "a"}), 400, "Knowhow-Session"),
         (json!({SESSION: "chat-1", TAINTED_BY: ""}), 422, "1 to 255"),
         (json!({SESSION: "chat-1", TAINTED_BY: vec!["a"; 17]}), 422, "16"),
@@ -255,49 +255,49 @@ async fn what_was_read_is_refused_where_it_cannot_be_kept() {
     let refused = call(&other, "memory_save", fact(), json!({SESSION: "chat-1", TAINTED_BY: "a"})).await;
     assert!(refused.error(403, -32000).to_string().contains("sessions"), "{refused}");
     assert_eq!(alice.get("/v1/memories").await.ok(200)["items"], json!([]));
-    // Null and an empty list are as if left out; an id that is not known is not trusted anyway.
+    // Null and an empty list are ignored. A session with an unknown id is untrusted in any case.
     for nothing in [Value::Null, json!([])] {
         let kept = call(alice, "memory_save", fact(), json!({SESSION: "chat-1", TAINTED_BY: nothing})).await;
         assert_eq!(kept.done("memory_save")["tainted"], false);
     }
     let unknown = json!({SESSION: Uuid::now_v7().to_string(), TAINTED_BY: "a page"});
-    assert_eq!(call(alice, "memory_save", fact(), unknown).await.done("memory_save")["tainted"], true);
+    assert_eq!(call(alice, "memory_save", json!({"content": "y"}), unknown).await.done("memory_save")["tainted"], true);
 }
 
-/// An id must be one that the user has; to open a key is a right of its own.
+/// A session id must be one of the user's, and opening a key requires the scope `sessions`.
 #[tokio::test]
-async fn what_is_not_known_is_kept_and_said_to_be_out_of_prompts() {
+async fn writes_of_unknown_sessions_are_stored_but_not_in_prompts() {
     let world = World::unreviewed().await;
     let World { alice, .. } = &world;
     let core = || json!({"content": "Core fact", "core": true});
     let id = Uuid::now_v7().to_string();
     let other = with_scopes(&world, "memories skills:write");
     for (who, session, words) in [
-        (alice, id.as_str(), "no session has the id that the client gives"),
+        (alice, id.as_str(), "no session has the id that the client sent"),
         (&other, "chat-9", "the client's credential may not open it (scope sessions)"),
     ] {
         let answer = in_session(who, session, "memory_save", core()).await;
         let text = told(&answer.result());
-        assert!(text.starts_with("Kept, but not put into prompts: this conversation is not known"), "{text}");
+        assert!(text.starts_with("Saved, but not included in prompts: this conversation is unknown"), "{text}");
         assert!(text.contains(words) && text.contains("POST /v1/sessions"), "{text}");
         assert_eq!(answer.done("memory_save")["tainted"], true);
         let answer = in_session(who, session, "soul_update", json!({"text": format!("Be {session}.")})).await;
         let text = told(&answer.result());
-        assert!(text.contains("not put into prompts") && text.contains(words), "{text}");
+        assert!(text.contains("not included in prompts") && text.contains(words), "{text}");
         let answer = in_session(who, session, "skill_save", skill(&format!("s-{session}"))).await;
         assert!(told(&answer.result()).contains(words), "{answer}");
     }
     assert!(!in_prompts(alice, "Core fact").await && !in_prompts(alice, "Be ").await);
     assert!(sessions(alice, "chat-9").await.is_empty());
-    // Opened by who may, it is clean for who may not.
+    // After Alice has opened the session, it is also clean for the caller without the scope.
     frozen(alice, "chat-9").await;
     assert_eq!(in_session(&other, "chat-9", "memory_save", core()).await.done("memory_save")["tainted"], false);
     alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
 }
 
-/// Somebody else's key is one that the caller has not used yet.
+/// A key that another user has used is new for the caller.
 #[tokio::test]
-async fn a_foreign_key_opens_the_callers_own() {
+async fn a_foreign_key_opens_the_callers_own_session() {
     let (world, elsewhere) = (World::new().await, World::new().await);
     let World { alice, bob, .. } = &world;
     for other in [bob, &elsewhere.alice] {

@@ -1,4 +1,4 @@
-//! The prompts: the guidance for everybody, the index and the frozen context of one user.
+//! Prompts: guidance common to all users, and each user's index, frozen context and learning status.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ async fn text_of(caller: &Caller, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_guidance_is_the_same_for_everybody() {
+async fn the_guidance_is_equal_for_all_users() {
     let World { alice, bob, .. } = &World::new().await;
     let before = text_of(alice, "skills-guidance").await;
     alice.create_all(&["mine"]).await;
@@ -27,7 +27,7 @@ async fn the_guidance_is_the_same_for_everybody() {
 }
 
 #[tokio::test]
-async fn the_index_is_the_users_own() {
+async fn the_index_contains_only_the_users_skills() {
     let World { alice, bob, .. } = &World::new().await;
     let mut body = skill("mcp/email");
     body["summary"] = json!("Sends mail");
@@ -44,7 +44,7 @@ async fn the_index_is_the_users_own() {
     assert_eq!(lines(text_of(alice, "skills-index").await), hers[..1]);
 }
 
-/// A conversation that begins is given what REST gives it, and the same bytes until the next snapshot.
+/// A new conversation gets the snapshot that REST returns, with unchanged bytes until the next snapshot.
 #[tokio::test]
 async fn the_frozen_context_is_the_users_snapshot() {
     let World { alice, bob, .. } = &World::new().await;
@@ -65,16 +65,17 @@ async fn the_frozen_context_is_the_users_snapshot() {
     alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
     let after = text_of(alice, "frozen-context").await;
     assert!(after.contains("- later: ") && after.contains("Be long.") && !after.contains("Be brief."), "{after}");
-    // What is taken away is in no block that is given from now on.
+    // Deleted data is missing from every block rendered later.
     alice.delete(&format!("/v1/memories/{}", memory["id"].as_str().unwrap())).await.empty(204);
     assert!(!text_of(alice, "frozen-context").await.contains("night trains"));
     let his = text_of(bob, "frozen-context").await;
     assert!(!his.contains("- later: ") && !his.contains("night trains") && !his.contains("Be long."), "{his}");
 }
 
-/// Who names its session is given the block it began with, by id or by key; an unknown one has begun with none.
+/// A caller that names its session by id or key gets the block that the session began with. An unknown key begins
+/// with the current block.
 #[tokio::test]
-async fn a_named_sessions_frozen_context_is_its_own() {
+async fn frozen_context_of_a_session_is_its_own_block() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     let opened = alice.post("/v1/sessions", json!({"key": "thread-1"})).await.ok(201);
@@ -92,7 +93,7 @@ async fn a_named_sessions_frozen_context_is_its_own() {
     assert!(!frozen(bob, id).await.as_str().unwrap().contains("- plan: "));
 }
 
-/// What is in the index stands on its own line, whatever an author wrote.
+/// Each skill has one line in the index, whatever its author wrote.
 #[tokio::test]
 async fn a_summary_cannot_forge_lines_of_the_index() {
     let World { alice, .. } = &World::new().await;
@@ -105,14 +106,14 @@ async fn a_summary_cannot_forge_lines_of_the_index() {
 }
 
 #[tokio::test]
-async fn an_empty_index_is_a_prompt_too() {
+async fn an_empty_index_is_a_valid_prompt() {
     let World { alice, .. } = &World::new().await;
     let text = text_of(alice, "skills-index").await;
     assert!(!text.lines().any(|line| line.starts_with("- ")), "{text}");
 }
 
 #[tokio::test]
-async fn prompts_that_are_none_are_refused() {
+async fn unknown_prompts_are_refused() {
     let World { alice, .. } = &World::new().await;
     for name in ["skills", "Skills-Guidance", "skills-guidance ", "", "a\0b", &"x".repeat(10_000), "skills-index/../x"]
     {
@@ -127,12 +128,12 @@ async fn prompts_that_are_none_are_refused() {
     assert!(result["messages"].is_array());
 }
 
-/// What an agent tells its user of what is learned: counts and names, and nothing of what is not to be trusted.
+/// The learning status contains counts and names, and nothing from untrusted conversations.
 #[tokio::test]
-async fn the_learning_status_says_what_waits() {
+async fn the_learning_status_lists_pending_decisions() {
     let World { alice, bob, read_only, .. } = &World::with(json!({"starter_skills": false})).await;
     let before = text_of(alice, "learning-status").await;
-    assert!(before.contains("no instruction") && before.contains("- Nothing waits for a person."), "{before}");
+    assert!(before.contains("not an instruction") && before.contains("- No decision is pending."), "{before}");
     alice.create_all(&["plan", "mail"]).await;
     let tainted = alice.send(reqwest::Method::POST, "/v1/skills").header("Knowhow-Session", "nobody-knows-it");
     tainted.json(&skill("waiting")).await.ok(202);
@@ -148,9 +149,9 @@ async fn the_learning_status_says_what_waits() {
     talk.tell("/feedback", json!({"kind": "thumbs_down"})).await;
     talk.tell("/end", json!({})).await;
     let text = text_of(alice, "learning-status").await;
-    assert!(text.contains("- Waits for a person: submissions: 1, operations of dreams: 0."), "{text}");
+    assert!(text.contains("- Pending decisions: submissions: 1, operations of dreams: 0."), "{text}");
     assert!(text.contains("- Skills that failed: plan.") && !text.contains("mail"), "{text}");
-    assert!(text.contains("worked out without a skill: 1."), "{text}");
+    assert!(text.contains("solved a problem without a skill: 1."), "{text}");
     let reader = text_of(read_only, "learning-status").await;
     assert!(reader.contains("submissions: 1") && !reader.contains("plan"), "{reader}");
     assert_eq!(text_of(bob, "learning-status").await, before);

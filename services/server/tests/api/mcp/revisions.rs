@@ -1,5 +1,5 @@
-//! Two revisions of the protocol at one endpoint: 2026-07-28, whose requests stand for themselves and say twice what
-//! they are, and those that begin with `initialize`.
+//! Two revisions of the protocol at one endpoint. Requests of 2026-07-28 are self-contained and repeat their method
+//! and name in headers. Older revisions begin with `initialize`.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::callers::{Caller, World, skill};
 
 const KNOWN: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", OLDER, CURRENT];
 
-/// A message with these headers instead of those that belong to it.
+/// Sends a message with these headers instead of the headers that match it.
 async fn with_headers(caller: &Caller, message: &Value, headers: &[(&str, String)]) -> Answer {
     let sending = caller.bare(message).json(message);
     headers.iter().fold(sending, |sending, (name, value)| sending.header(name, value)).await
@@ -20,7 +20,7 @@ fn save() -> Value {
 }
 
 #[tokio::test]
-async fn a_client_finds_out_what_there_is() {
+async fn clients_discover_the_servers_capabilities() {
     let World { alice, .. } = &World::new().await;
     let found = alice.rpc("server/discover", json!({})).await.result();
     assert_eq!(found["supportedVersions"], json!(KNOWN));
@@ -40,7 +40,7 @@ async fn a_client_finds_out_what_there_is() {
 }
 
 #[tokio::test]
-async fn older_clients_are_met_where_they_are() {
+async fn older_clients_get_the_revision_they_request() {
     let World { alice, .. } = &World::new().await;
     for (asked, agreed) in
         [("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-03-26"), ("2025-06-18", "2025-06-18"), (OLDER, OLDER)]
@@ -50,14 +50,14 @@ async fn older_clients_are_met_where_they_are() {
         assert!(begun.headers.get("mcp-session-id").is_none(), "{begun}");
         let message = older_request("tools/list", json!({}));
         let listed = with_headers(alice, &message, &[("MCP-Protocol-Version", agreed.to_owned())]).await.result();
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 12);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 13);
     }
-    // A client that asks for a revision that is unknown begins with the newest one that is known.
+    // A client that requests an unknown revision gets the newest known one.
     for asked in [CURRENT, "2099-01-01", "1999-01-01", "x", ""] {
         let begun = alice.bare(&Value::Null).json(&older_request("initialize", hello(asked))).await.result();
         assert_eq!(begun["protocolVersion"], OLDER, "{asked}");
     }
-    // A client of the time before the header.
+    // A client older than the header `MCP-Protocol-Version`.
     let message = older_request("tools/call", json!({"name": "skill_list"}));
     with_headers(alice, &message, &[]).await.done("skill_list");
     let message = older_request("ping", json!({}));
@@ -65,7 +65,7 @@ async fn older_clients_are_met_where_they_are() {
 }
 
 #[tokio::test]
-async fn answers_say_how_long_they_are_fresh() {
+async fn answers_state_how_long_they_may_be_cached() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     let uri = json!({"uri": "skill://plan/SKILL.md"});
@@ -107,7 +107,7 @@ async fn answers_say_how_long_they_are_fresh() {
 }
 
 #[tokio::test]
-async fn a_revision_that_is_unknown_is_answered_with_the_known_ones() {
+async fn an_unknown_revision_is_refused_with_the_known_ones() {
     let World { alice, .. } = &World::new().await;
     for version in ["2099-01-01", "2026-07-27", "1.0", "x"] {
         let mut message = save();
@@ -128,9 +128,9 @@ async fn a_revision_that_is_unknown_is_answered_with_the_known_ones() {
     assert!(alice.names().await.is_empty());
 }
 
-/// What stands between client and service reads the headers alone, so they may not say something else.
+/// Proxies read only the headers, so headers that differ from the message are refused.
 #[tokio::test]
-async fn headers_say_what_the_message_says() {
+async fn headers_must_match_the_message() {
     let World { alice, .. } = &World::new().await;
     let message = save();
     let good = repeated(&message);
@@ -170,7 +170,7 @@ async fn headers_say_what_the_message_says() {
 }
 
 #[tokio::test]
-async fn uris_stand_in_a_header_too() {
+async fn headers_must_match_the_uri_of_the_message() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     let message = request("resources/read", json!({"uri": "skill://plan/SKILL.md"}));
@@ -185,7 +185,7 @@ async fn uris_stand_in_a_header_too() {
 }
 
 #[tokio::test]
-async fn requests_that_stand_for_themselves_say_what_they_need() {
+async fn current_requests_must_state_revision_and_capabilities() {
     let World { alice, .. } = &World::new().await;
     for missing in ["io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"] {
         let mut message = save();
@@ -210,7 +210,7 @@ async fn requests_that_stand_for_themselves_say_what_they_need() {
 }
 
 #[tokio::test]
-async fn a_ping_belongs_to_the_older_revisions() {
+async fn ping_exists_only_in_older_revisions() {
     let World { alice, .. } = &World::new().await;
     let refused = alice.rpc("ping", json!({})).await.error(404, -32601);
     let said = refused["message"].as_str().unwrap();

@@ -1,10 +1,10 @@
-//! The committed descriptions of tools and prompts, and a checker for as much of JSON Schema as they use.
+//! The committed descriptions of tools and prompts, and a checker for the part of JSON Schema that they use.
 
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-/// Tools and prompts as `openapi/mcp-tools.json` has them.
+/// Returns the content of `openapi/mcp-tools.json`.
 pub fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| {
@@ -13,13 +13,13 @@ pub fn document() -> &'static Value {
     })
 }
 
-/// What a tool says its structured content is; `None` where it answers with a text alone.
+/// Returns the output schema of a tool, or `None` if it answers only with text.
 pub fn output_of(tool: &str) -> Option<&'static Value> {
     let tools = document()["tools"].as_array().unwrap();
     tools.iter().find(|t| t["name"] == tool).unwrap_or_else(|| panic!("no tool {tool}")).get("outputSchema")
 }
 
-/// Where a value breaks a schema, or has what the schema says nothing of.
+/// Returns the places where a value breaks a schema or has a member that the schema does not describe.
 pub fn violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(schema, value, "", &mut found);
@@ -59,13 +59,13 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A value, and where it is in the whole.
+/// A value and its path in the whole value.
 struct Part<'a> {
     value: &'a Value,
     at: &'a str,
 }
 
-/// The rules about what a value holds.
+/// Checks the items or members of a value.
 fn inside(rule: &str, rules: &Map<String, Value>, part: Part<'_>, found: &mut Vec<String>) {
     let Part { value, at } = part;
     let wanted = &rules[rule];
@@ -97,7 +97,7 @@ fn inside(rule: &str, rules: &Map<String, Value>, part: Part<'_>, found: &mut Ve
     }
 }
 
-/// Members that no part of the schema describes.
+/// Collects the members that no part of the schema describes.
 fn undescribed(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => {
@@ -119,7 +119,7 @@ fn undescribed(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>)
     }
 }
 
-/// What a schema and the schemas it is put together from say of something.
+/// Returns what `says` finds in a schema and in the schemas that it combines.
 pub fn described<'a>(schema: &'a Value, says: &impl Fn(&'a Value) -> Option<&'a Value>) -> Vec<&'a Value> {
     let parts = ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|rule| schema.get(rule)?.as_array()).flatten();
     says(schema).into_iter().chain(parts.flat_map(|part| described(part, says))).collect()
@@ -155,7 +155,7 @@ fn is_a(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// Every schema within one, itself included.
+/// Collects a schema and all schemas inside it.
 pub fn parts<'a>(schema: &'a Value, into: &mut Vec<&'a Map<String, Value>>) {
     let Some(object) = schema.as_object() else { return };
     into.push(object);
@@ -170,7 +170,7 @@ pub fn parts<'a>(schema: &'a Value, into: &mut Vec<&'a Map<String, Value>>) {
 }
 
 #[test]
-fn the_checker_sees_what_breaks_a_schema() {
+fn the_checker_reports_violations() {
     let schema = serde_json::json!({
         "type": "object", "required": ["items"],
         "properties": {"next_cursor": {"type": "string"}, "items": {"type": "array", "items": {

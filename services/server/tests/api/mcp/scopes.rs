@@ -1,4 +1,4 @@
-//! What a caller sees and may call: tools and prompts as its scopes allow, and the way to more.
+//! Scopes: the tools and prompts that a caller sees and may call, and the challenge that names a missing scope.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World, skill};
 use crate::signing;
 
-/// What the scope `skills:read` gives, in the order of the list.
+/// The tools of the scope `skills:read`, in the order of the list.
 const READING: [&str; 5] = ["skill_suggest", "skill_list", "skill_view", "skill_used", "skill_history"];
 
-/// Alice with these scopes alone.
+/// Returns Alice with only these scopes.
 fn with_scopes(world: &World, scopes: &str) -> Caller {
     let mut claims = signing::claims(&world.slug, "alice");
     claims.as_object_mut().unwrap().remove("roles");
@@ -24,7 +24,7 @@ async fn listed(caller: &Caller, method: &str, member: &str) -> Value {
     now
 }
 
-/// A refusal that names the scope to ask for and where.
+/// Asserts a refusal that names the missing scope and the metadata.
 async fn forbidden(caller: &Caller, answer: Answer, scope: &str) {
     let error = answer.error(403, -32000);
     assert_eq!(error["data"]["type"], "/problems/forbidden", "{answer}");
@@ -40,7 +40,7 @@ async fn forbidden(caller: &Caller, answer: Answer, scope: &str) {
 }
 
 #[tokio::test]
-async fn the_lists_are_those_that_are_committed() {
+async fn tools_and_prompts_equal_the_committed_document() {
     let World { alice, .. } = &World::new().await;
     let document = schema::document();
     assert_eq!(listed(alice, "tools/list", "tools").await, document["tools"]);
@@ -48,7 +48,7 @@ async fn the_lists_are_those_that_are_committed() {
 }
 
 #[tokio::test]
-async fn tools_are_described_for_models_and_hosts() {
+async fn tools_have_descriptions_annotations_and_schemas() {
     for tool in schema::document()["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
         assert!(
@@ -56,12 +56,12 @@ async fn tools_are_described_for_models_and_hosts() {
             "{name}"
         );
         let reads = READING.contains(&name) && name != "skill_used" || name == "memory_recall";
-        // What is left out is so by default: not read-only, destructive, not idempotent.
+        // Defaults of missing annotations: not read-only, destructive, not idempotent.
         let hint = |hint: &str, default: bool| tool["annotations"].get(hint).map_or(default, |h| h.as_bool().unwrap());
         assert_eq!(hint("readOnlyHint", false), reads, "{name}");
         assert!(!hint("openWorldHint", true), "{name}");
         if !reads {
-            assert_eq!(hint("destructiveHint", true), name == "skill_delete", "{name}");
+            assert_eq!(hint("destructiveHint", true), ["skill_delete", "memory_forget"].contains(&name), "{name}");
             assert_eq!(hint("idempotentHint", false), name != "memory_save", "{name}");
         }
         assert!(!tool.to_string().contains("$ref"), "{name}");
@@ -71,13 +71,17 @@ async fn tools_are_described_for_models_and_hosts() {
             schema::parts(root, &mut parts);
             assert!(parts.iter().all(|part| part.contains_key("type")), "{name}: {root}");
         }
-        assert_eq!(tool.get("outputSchema").is_none(), ["skill_view", "skill_history"].contains(&name), "{name}");
+        assert_eq!(
+            tool.get("outputSchema").is_none(),
+            ["skill_view", "skill_history", "memory_forget"].contains(&name),
+            "{name}"
+        );
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_reader_sees_and_calls_what_reads() {
+async fn the_scope_skills_read_allows_only_reading() {
     let world = World::new().await;
     let World { alice, read_only, .. } = &world;
     alice.create_all(&["p"]).await;
@@ -109,7 +113,7 @@ async fn a_reader_sees_and_calls_what_reads() {
 }
 
 #[tokio::test]
-async fn a_writer_sees_and_calls_what_writes() {
+async fn the_scope_skills_write_allows_only_writing() {
     let world = World::new().await;
     let writer = with_scopes(&world, "skills:write");
     let tools = listed(&writer, "tools/list", "tools").await;
@@ -123,7 +127,7 @@ async fn a_writer_sees_and_calls_what_writes() {
     writer.does("skill_delete", json!({"name": "p"})).await;
 }
 
-/// Everything that reads skills.
+/// Asserts that every request that reads skills is refused.
 async fn refuse_reading(caller: &Caller) {
     let uri = json!({"uri": "skill://p/SKILL.md"});
     for (method, params) in [
@@ -144,12 +148,13 @@ async fn refuse_reading(caller: &Caller) {
     }
 }
 
-/// Everything that has to do with memories.
+/// Asserts that every request about memories and the soul is refused.
 async fn refuse_remembering(caller: &Caller) {
     for (tool, arguments) in [
         ("memory_recall", json!({"q": "x"})),
         ("memory_save", json!({"content": "x"})),
         ("memory_save", json!({"nonsense": true})),
+        ("memory_forget", json!({"id": "x"})),
         ("soul_update", json!({"text": "x"})),
     ] {
         forbidden(caller, caller.tool(tool, arguments.clone()).await, "memories").await;
@@ -159,16 +164,16 @@ async fn refuse_remembering(caller: &Caller) {
 }
 
 #[tokio::test]
-async fn who_remembers_sees_and_calls_no_more_than_that() {
+async fn the_scope_memories_allows_only_memories_and_the_soul() {
     let world = World::new().await;
     world.alice.create_all(&["plan"]).await;
     let other = with_scopes(&world, "memories");
     let tools = listed(&other, "tools/list", "tools").await;
-    assert_eq!(pluck(&tools, "name"), ["memory_recall", "memory_save", "soul_update"]);
+    assert_eq!(pluck(&tools, "name"), ["memory_recall", "memory_save", "memory_forget", "soul_update"]);
     assert_eq!(pluck(&listed(&other, "prompts/list", "prompts").await, "name"), ["skills-guidance"]);
     other.does("memory_save", json!({"content": "The plan is in the attic."})).await;
     other.does("soul_update", json!({"text": "Be brief."})).await;
-    // Skills are another scope's.
+    // Recall includes skills only with the scope `skills:read`.
     let recalled = other.does("memory_recall", json!({"q": "plan"})).await;
     assert_eq!(pluck(&recalled["items"], "kind"), ["semantic"]);
     let recalled = world.alice.does("memory_recall", json!({"q": "plan"})).await;
@@ -178,7 +183,7 @@ async fn who_remembers_sees_and_calls_no_more_than_that() {
 }
 
 #[tokio::test]
-async fn who_has_nothing_to_do_with_skills_sees_none_of_them() {
+async fn the_scope_sessions_shows_no_skills() {
     let world = World::new().await;
     world.alice.create_all(&["p"]).await;
     let other = with_scopes(&world, "sessions");
@@ -194,9 +199,9 @@ async fn who_has_nothing_to_do_with_skills_sees_none_of_them() {
     assert_eq!(world.alice.names().await, ["p"]);
 }
 
-/// A caller that may do nothing with skills gets no starter skills by asking what there is.
+/// An operator may not use skills, so its requests create no starter skills.
 #[tokio::test]
-async fn operators_have_no_skills() {
+async fn operators_are_refused() {
     let World { operator, .. } = &World::new().await;
     for (method, params) in
         [("tools/list", json!({})), ("tools/call", json!({"name": "skill_list"})), ("skills/list", json!({}))]
@@ -207,22 +212,38 @@ async fn operators_have_no_skills() {
     }
 }
 
-/// The tools come with each call of a model: all of them within 13 kB, as they are sent.
+/// The tools come with each call of a model: all of them within 13 KiB, as they are sent.
 #[tokio::test]
-async fn the_tools_are_short() {
+async fn the_list_of_tools_is_short() {
     let World { alice, read_only, .. } = &World::new().await;
     let listed = async |caller: &Caller| caller.rpc("tools/list", json!({})).await;
     let (all, reading) = (listed(alice).await, listed(read_only).await);
-    assert_eq!(all.result()["tools"].as_array().unwrap().len(), 12);
-    assert!(all.body.len() <= 12_800, "{} bytes", all.body.len());
+    assert_eq!(all.result()["tools"].as_array().unwrap().len(), 13);
+    assert!(all.body.len() <= 13_312, "{} bytes", all.body.len());
     assert_eq!(reading.result()["tools"].as_array().unwrap().len(), 5);
     assert!(reading.body.len() <= 4_300, "{} bytes", reading.body.len());
 }
 
-/// What a tool's schema takes is taken, and what it refuses is refused; bounds of texts and lists are told where they are
-/// crossed, not with each call.
+/// Strict clients reject the whole list for an object without properties.
 #[tokio::test]
-async fn schemas_say_what_is_taken() {
+async fn no_input_has_an_object_without_properties() {
+    for tool in schema::document()["tools"].as_array().unwrap() {
+        let mut parts = Vec::new();
+        schema::parts(&tool["inputSchema"], &mut parts);
+        let is_empty =
+            |part: &&serde_json::Map<String, Value>| part["type"] == "object" && !part.contains_key("properties");
+        assert!(!parts.iter().any(is_empty), "{}", tool["name"]);
+    }
+    let World { alice, .. } = &World::new().await;
+    let metadata = json!({"title": "P", "of": {"a": [1]}, "n": 2});
+    alice.does("skill_save", json!({"name": "p", "description": "d", "content": "c", "metadata": metadata})).await;
+    assert_eq!(alice.peek("p").await["metadata"]["of"], json!({"a": [1]}));
+}
+
+/// Asserts that each tool accepts the arguments that its schema allows and rejects all others. Errors state the
+/// bounds of texts and lists only if an argument exceeds them.
+#[tokio::test]
+async fn accepted_arguments_conform_to_the_schema() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let tools = schema::document()["tools"].as_array().unwrap();

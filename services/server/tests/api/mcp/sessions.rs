@@ -1,4 +1,5 @@
-//! The session that a call comes from, in `_meta` or a header: kept with what it writes and counts, its taint with it.
+//! The session of a call, named in `_meta` or a header: it is stored with writes and uses, and its taint marks the
+//! writes.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,7 +11,7 @@ use crate::sql;
 
 const MEMBER: &str = "dev.knowhow/session";
 
-/// The ways to name a session.
+/// A way to name the session of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     Header,
@@ -21,25 +22,25 @@ enum Way {
 const WAYS: [Way; 3] = [Way::Header, Way::Meta, Way::OlderMeta];
 
 impl Way {
-    /// This session, named so.
+    /// Combines this way with a session.
     fn to(self, session: &str) -> CallFrom<'_> {
         CallFrom { way: self, session }
     }
 }
 
-/// The session that a call comes from.
+/// The session of a call and the way to name it.
 struct CallFrom<'a> {
     way: Way,
     session: &'a str,
 }
 
-/// What `_meta` says, of the revision now or the one before.
+/// The session in `_meta`, and whether the message is of the older revision.
 struct Meta {
     is_older: bool,
     session: Value,
 }
 
-/// A tool call whose `_meta` names a session, in either revision.
+/// Calls a tool with a session in `_meta`.
 async fn in_meta(caller: &Caller, meta: Meta, tool: &str, arguments: Value) -> Answer {
     let Meta { is_older, session } = meta;
     let params = json!({"name": tool, "arguments": arguments});
@@ -63,7 +64,7 @@ async fn call(caller: &Caller, from: CallFrom<'_>, tool: &str, arguments: Value)
     answer.done(tool)
 }
 
-/// A session that has begun; its id.
+/// Opens a session with one turn and returns its id.
 async fn open(caller: &Caller, key: &str) -> String {
     let id = caller.post("/v1/sessions", json!({"key": key})).await.ok(201)["id"].take();
     let id = id.as_str().unwrap().to_owned();
@@ -83,9 +84,9 @@ fn is_tainted(version: &Value) -> bool {
     version["tainted"].as_bool().unwrap()
 }
 
-/// Recall learns from what agents view, as it does from loads.
+/// Recall learns from `skill_view` as it does from loads over REST.
 #[tokio::test]
-async fn viewing_in_a_session_teaches() {
+async fn recall_learns_from_views_in_a_session() {
     let World { alice, .. } = &World::new().await;
     for (n, way) in WAYS.into_iter().enumerate() {
         let (key, name) = (format!("chat-{n}"), format!("plan-{n}"));
@@ -99,7 +100,7 @@ async fn viewing_in_a_session_teaches() {
 }
 
 #[tokio::test]
-async fn what_a_session_writes_carries_its_name_and_its_taint() {
+async fn writes_store_their_session_and_its_taint() {
     let World { alice, .. } = &World::unreviewed().await;
     for (n, way) in WAYS.into_iter().enumerate() {
         let (key, name) = (format!("chat-{n}"), format!("plan-{n}"));
@@ -111,7 +112,7 @@ async fn what_a_session_writes_carries_its_name_and_its_taint() {
             let version = newest(alice, &name).await;
             assert_eq!((&version["session"], is_tainted(&version)), (&json!(session), false), "{way:?}");
         }
-        // It marks what was written before, too.
+        // The taint also marks what the session wrote before.
         taint(alice, &id).await;
         let edits = json!([{"old_string": "that", "new_string": "those"}]);
         call(alice, way.to(&key), "skill_patch", json!({"name": name, "edits": edits})).await;
@@ -124,18 +125,19 @@ async fn what_a_session_writes_carries_its_name_and_its_taint() {
         let soul = call(alice, way.to(&id), "soul_update", json!({"text": format!("Be {n}.")})).await;
         assert!(is_tainted(&soul), "{soul}");
         let recalled = alice.tool("memory_recall", json!({"q": format!("fact {n}")})).await;
-        assert!(recalled.text().contains("- fact, untrusted: Fact"), "{recalled}");
+        let text = recalled.text();
+        assert!(text.contains("- fact of ") && text.contains(", untrusted: Fact"), "{recalled}");
     }
-    // Nothing of it is kept for the next call.
+    // The next call without a session is not affected.
     alice.does("skill_save", skill("plain")).await;
     let version = newest(alice, "plain").await;
     assert_eq!((&version["session"], is_tainted(&version)), (&Value::Null, false));
     assert!(!is_tainted(&alice.does("memory_save", json!({"content": "Plain"})).await));
 }
 
-/// As what the text comes from; what is to be trusted is said by both.
+/// The session in `_meta` is stored with the version. If either session is tainted, the version is tainted.
 #[tokio::test]
-async fn meta_goes_before_the_header() {
+async fn the_session_in_meta_takes_precedence_over_the_header() {
     let World { alice, .. } = &World::unreviewed().await;
     let (clean, tainted) = (open(alice, "clean").await, open(alice, "tainted").await);
     taint(alice, &tainted).await;
@@ -149,9 +151,9 @@ async fn meta_goes_before_the_header() {
     }
 }
 
-/// What is somebody else's is as unknown as what is nowhere: tainted, and no more to be seen of it.
+/// A session of another user is treated like an unknown one: the text is tainted, and the answers do not differ.
 #[tokio::test]
-async fn a_foreign_session_is_an_unknown_one() {
+async fn a_foreign_session_is_treated_as_unknown() {
     let (world, elsewhere) = (World::unreviewed().await, World::unreviewed().await);
     let World { alice, bob, .. } = &world;
     let foreign = [open(bob, "bobs-stream").await, open(&elsewhere.alice, "far-stream").await];
@@ -176,13 +178,13 @@ async fn a_foreign_session_is_an_unknown_one() {
 }
 
 #[tokio::test]
-async fn a_view_is_a_use_and_a_list_is_none() {
+async fn a_view_counts_as_use_and_a_list_does_not() {
     let World { alice, slug, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     for (n, way) in WAYS.into_iter().enumerate() {
         let session = format!("chat-{}", Uuid::now_v7());
         call(alice, way.to(&session), "skill_view", json!({"name": "plan"})).await;
-        // Neither is a use.
+        // Neither list nor suggestion counts as use.
         call(alice, way.to(&session), "skill_list", json!({"q": "plan"})).await;
         call(alice, way.to(&session), "skill_suggest", json!({"context": "plan"})).await;
         let of_day = format!(
@@ -195,9 +197,9 @@ async fn a_view_is_a_use_and_a_list_is_none() {
     }
 }
 
-/// A session that is misspelt is not overlooked: what it writes would seem clean.
+/// An invalid session is refused and not ignored, because its writes would seem untainted.
 #[tokio::test]
-async fn sessions_that_are_none_are_refused() {
+async fn invalid_sessions_are_refused() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     let odd = [
@@ -239,9 +241,9 @@ async fn sessions_that_are_none_are_refused() {
     assert!(!is_tainted(&newest(alice, "null").await));
 }
 
-/// Of two names one reader could take one and the next reader the other.
+/// With two names for the session, two readers could take different ones.
 #[tokio::test]
-async fn a_session_is_named_once() {
+async fn a_session_named_twice_is_refused() {
     let World { alice, .. } = &World::new().await;
     let save =
         older_request("tools/call", json!({"name": "skill_save", "arguments": skill("x"), "_meta": {}})).to_string();
@@ -257,9 +259,9 @@ async fn a_session_is_named_once() {
     assert!(alice.names().await.is_empty());
 }
 
-/// The mark stays with the text, wherever that goes.
+/// Taint stays with a text through edits, rollbacks and restores.
 #[tokio::test]
-async fn what_is_put_back_is_as_tainted_as_it_was() {
+async fn restored_text_is_as_tainted_as_before() {
     let World { alice, admin, .. } = &World::unreviewed().await;
     let unknown = Uuid::now_v7().to_string();
     call(alice, Way::Meta.to(&unknown), "skill_save", skill("plan")).await;

@@ -1,5 +1,5 @@
-//! A stranger walks every tool, method and prompt with somebody else's names and URIs. The walk fails where one of them
-//! is missing from it.
+//! Sends requests for every tool, method and prompt with names and URIs of another user. The test fails if a tool,
+//! method or prompt has no request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,12 @@ use super::client::{CURRENT, OLDER, hello, older_request, request};
 use super::schema;
 use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World, skill};
-use crate::strangers::{HERS, furnish, inventory, settle};
+use crate::http::stranger_walk::{HERS, furnish, inventory, settle};
 
-/// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
-/// and the owner with the scope `skills:read` alone. Statuses, codes of protocol errors, statuses of tools' problems.
-const GOLDEN: [(&str, [&str; 6]); 43] = [
+/// Expected answers for each caller: anonymous, a bad token, another user, a user and an admin of another tenant, and
+/// the owner with only the scope `skills:read`. Answers are statuses, codes of protocol errors, and statuses in tool
+/// errors.
+const GOLDEN: [(&str, [&str; 6]); 44] = [
     ("initialize", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("server/discover", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("ping", ["401", "401", "ok", "ok", "ok", "ok"]),
@@ -38,6 +39,7 @@ const GOLDEN: [(&str, [&str; 6]); 43] = [
     ("skill_history compared", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("memory_recall", ["401", "401", "ok", "ok", "ok", "403"]),
     ("memory_save", ["401", "401", "ok", "ok", "ok", "403"]),
+    ("memory_forget", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
     ("soul_update", ["401", "401", "tool 409", "tool 409", "tool 409", "403"]),
     ("resources/list", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("resources/templates/list", ["401", "401", "ok", "ok", "ok", "ok"]),
@@ -60,7 +62,7 @@ const GOLDEN: [(&str, [&str; 6]); 43] = [
     ("tasks/get", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
 ];
 
-/// One request, and the revisions it is sent in.
+/// A request and the revisions in which it is sent.
 struct Step {
     row: &'static str,
     method: &'static str,
@@ -80,7 +82,7 @@ fn call(row: &'static str, tool: &str, arguments: Value) -> Step {
     step(row, "tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
-/// One request for every tool, method and prompt.
+/// Returns a request for every tool, method and prompt.
 fn walk(name: &str) -> Vec<Step> {
     let uri = |rest: &str| json!({"uri": format!("skill://{name}{rest}")});
     let edits = json!([{"old_string": "First", "new_string": "Stolen"}]);
@@ -113,6 +115,7 @@ fn walk(name: &str) -> Vec<Step> {
     steps.extend([
         call("memory_recall", "memory_recall", json!({"q": "night trains from the attic"})),
         call("memory_save", "memory_save", json!({"content": "Was a stranger"})),
+        call("memory_forget", "memory_forget", json!({"id": uuid::Uuid::nil()})),
         call("soul_update", "soul_update", json!({"text": "Be a stranger.", "expected_version": 1})),
         step("resources/list", "resources/list", json!({})),
         step("resources/templates/list", "resources/templates/list", json!({})),
@@ -155,11 +158,11 @@ async fn take(caller: &Caller, step: &Step, revision: &str) -> Answer {
         CURRENT => caller.message(&message),
         _ => caller.bare(&message).header("MCP-Protocol-Version", OLDER).json(&message),
     };
-    // However often a memory is saved with it, it is kept and answered once.
+    // With the key, repeated requests save one memory.
     if step.row == "memory_save" { sending.header("Idempotency-Key", "walk").await } else { sending.await }
 }
 
-/// Takes every step about a skill in each revision as this caller; what each was answered.
+/// Sends all requests about a skill in each revision. Returns the answers.
 pub async fn take_all(caller: &Caller, name: &str) -> Vec<(&'static str, Answer)> {
     let mut answers = Vec::new();
     for step in walk(name) {
@@ -189,13 +192,13 @@ fn outcome(answer: &Answer) -> String {
     }
 }
 
-/// What of an answer to a request about `name` may not tell foreign from missing.
+/// Returns the parts of an answer that must not differ between a foreign and a missing skill.
 fn telling(answer: &Answer, name: &str) -> (u16, Vec<(String, Vec<u8>)>, String) {
     let own = answer.header("x-request-id").to_owned();
     let mut headers: Vec<(String, Vec<u8>)> = answer
         .headers
         .iter()
-        // A connection is closed where the answer came before the whole body.
+        // A connection is closed if the answer is sent before the whole body is read.
         .filter(|(name, _)| !["x-request-id", "date", "connection", "content-length"].contains(&name.as_str()))
         .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
         .collect();
@@ -203,7 +206,8 @@ fn telling(answer: &Answer, name: &str) -> (u16, Vec<(String, Vec<u8>)>, String)
     (answer.status, headers, answer.text().replace(&own, "ID").replace(name, "NAME"))
 }
 
-/// What a stranger is answered in each row; the same for what is Alice's, by name or by id, as for what is nowhere.
+/// Returns a stranger's outcomes in each row. Asserts that answers about Alice's skill, by name or id, equal those
+/// about a missing one.
 async fn walk_as_stranger(stranger: &Caller, theirs: &str, id: &str) -> Vec<(&'static str, BTreeSet<String>)> {
     let mut rows = Vec::new();
     for ((step, by_id), missing) in walk(theirs).into_iter().zip(walk(id)).zip(walk("mcp/none")) {
@@ -223,7 +227,7 @@ async fn walk_as_stranger(stranger: &Caller, theirs: &str, id: &str) -> Vec<(&'s
 }
 
 #[tokio::test]
-async fn nobody_gets_at_what_is_somebody_elses() {
+async fn other_users_get_no_data_and_change_nothing() {
     let (world, elsewhere) = (World::new().await, World::new().await);
     let (theirs, id) = furnish(&world).await;
     for stranger in [&world.bob, &elsewhere.alice, &elsewhere.admin] {
@@ -259,7 +263,7 @@ async fn nobody_gets_at_what_is_somebody_elses() {
     assert_eq!(inventory(&world).await[2..], before[2..]);
 }
 
-/// Names in a list of the sources, between its brackets.
+/// Returns the strings in an array constant of a source file.
 fn listed(source: &str, list: &str) -> Vec<String> {
     let (_, rest) = source.split_once(&format!("const {list}: ")).expect("the list has another name now");
     let (_, rest) = rest.split_once("= [").unwrap();
@@ -268,14 +272,14 @@ fn listed(source: &str, list: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_walk_misses_nothing_there_is() {
+async fn the_requests_cover_every_tool_method_and_prompt() {
     let world = World::new().await;
     let rows: BTreeSet<&str> = walk("x").iter().map(|step| step.row).collect();
     let methods: BTreeSet<&str> = walk("x").iter().map(|step| step.method).collect();
     let document = schema::document();
     let mut named = pluck(&document["tools"], "name");
     named.extend(pluck(&document["prompts"], "name"));
-    assert_eq!(named.len(), 16);
+    assert_eq!(named.len(), 17);
     for name in named {
         assert!(rows.contains(name.as_str()), "{name}");
     }
@@ -283,7 +287,7 @@ async fn the_walk_misses_nothing_there_is() {
     for method in listed(message, "METHODS") {
         assert!(methods.contains(method.as_str()), "{method}");
     }
-    // What the server offers beyond this must be walked too.
+    // New capabilities of the server need requests in this test.
     let found = world.alice.rpc("server/discover", json!({})).await.result();
     let offered = json!({
         "tools": {}, "prompts": {}, "resources": {},

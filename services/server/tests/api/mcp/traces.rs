@@ -1,4 +1,4 @@
-//! What a message leaves in the log, and the trace it belongs to.
+//! The log line of a message, and its trace.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::service::{poll_async, shared};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// The one line in the log about the request that was answered, as it stands there.
+/// Returns the only log line about the request of this answer.
 async fn line(answer: &Answer) -> String {
     let id = answer.header("x-request-id").to_owned();
     poll_async("the line in the log", async || {
@@ -22,12 +22,12 @@ async fn line(answer: &Answer) -> String {
     .await
 }
 
-/// How often a member comes in a line.
+/// Returns how many times a line contains a member.
 fn count(line: &str, member: &str) -> usize {
     line.matches(&format!("\"{member}\":")).count()
 }
 
-/// Whether some member of the line is that word.
+/// Returns whether a member of the line has this value.
 fn says(line: &str, word: &str) -> bool {
     line.contains(&format!(":\"{word}\""))
 }
@@ -44,7 +44,7 @@ async fn view(alice: &Caller, traceparent: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn the_log_names_the_message() {
+async fn the_log_names_the_method_or_tool() {
     let world = World::new().await;
     let alice = &world.alice;
     alice.create_all(&["plan"]).await;
@@ -70,9 +70,9 @@ async fn the_log_names_the_message() {
     }
 }
 
-/// Whatever reads the log takes one of two members of one name, or refuses the line.
+/// Duplicate members are a fault: readers of the log use only one of them, or reject the line.
 #[tokio::test]
-async fn no_member_of_a_line_comes_twice() {
+async fn no_log_line_has_duplicate_members() {
     let world = World::new().await;
     let alice = &world.alice;
     for answer in [alice.rpc("tools/list", json!({})).await, alice.get("/v1/skills").await, alice.get("/none").await] {
@@ -86,7 +86,7 @@ async fn no_member_of_a_line_comes_twice() {
 }
 
 #[tokio::test]
-async fn a_message_goes_on_with_its_trace() {
+async fn a_message_continues_the_trace_in_its_meta() {
     let world = World::new().await;
     let alice = &world.alice;
     alice.create_all(&["plan"]).await;
@@ -100,7 +100,7 @@ async fn a_message_goes_on_with_its_trace() {
 }
 
 #[tokio::test]
-async fn a_header_goes_before_the_message() {
+async fn the_trace_header_takes_precedence_over_the_meta() {
     let world = World::new().await;
     let alice = &world.alice;
     let other = TRACE.replace('4', "5");
@@ -109,13 +109,13 @@ async fn a_header_goes_before_the_message() {
     assert!(answer.header("traceparent").starts_with(&format!("00-{other}-")), "{answer}");
     let record: Value = serde_json::from_str(&line(&answer).await).unwrap();
     assert_eq!(record["trace_id"], other);
-    // A header that is none does not count.
+    // An invalid header is ignored.
     let answer = alice.message(&message).header("traceparent", "x").await;
     assert!(answer.header("traceparent").starts_with(&format!("00-{TRACE}-")), "{answer}");
 }
 
 #[tokio::test]
-async fn a_trace_that_is_none_is_left_out() {
+async fn an_invalid_trace_is_ignored() {
     let world = World::new().await;
     world.alice.create_all(&["plan"]).await;
     for odd in [
@@ -136,9 +136,9 @@ async fn a_trace_that_is_none_is_left_out() {
     }
 }
 
-/// What is refused before the message is read has its line too.
+/// Requests that are refused before the message is read are logged too.
 #[tokio::test]
-async fn refusals_are_in_the_log() {
+async fn refused_requests_are_logged() {
     let World { alice, anonymous, read_only, .. } = &World::new().await;
     for answer in [
         anonymous.rpc("tools/list", json!({})).await,

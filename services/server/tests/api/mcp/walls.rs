@@ -1,4 +1,4 @@
-//! URIs of what is not there, somebody else's, gone, or spelled otherwise: one answer for all.
+//! URIs of missing, foreign, deleted or differently spelled skills: all get the same refusal.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::folders::refused;
 use crate::callers::World;
 
 #[tokio::test]
-async fn an_entry_is_found_by_its_one_uri() {
+async fn an_entry_is_found_only_by_its_exact_uri() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["plan", "mcp/email"]).await;
     put(alice, "plan", "references/a.md", b"alpha").await;
@@ -35,7 +35,7 @@ async fn an_entry_is_found_by_its_one_uri() {
     verified(alice, &entry(alice, "plan").await).await;
 }
 
-/// URIs that are no SKILL.md's are refused like those of skills that are not there.
+/// URIs of files other than a SKILL.md are refused like those of missing skills.
 #[tokio::test]
 async fn an_entry_is_not_found_by_another_file() {
     let World { alice, .. } = &World::new().await;
@@ -59,7 +59,7 @@ async fn an_entry_is_not_found_by_another_file() {
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_is_nowhere() {
+async fn foreign_resources_are_refused_as_missing() {
     let world = World::new().await;
     let World { alice, bob, .. } = &world;
     alice.create_all(&["mcp/plan", "shared"]).await;
@@ -75,7 +75,7 @@ async fn what_is_somebody_elses_is_nowhere() {
             refused(stranger, "resources/directory/read", uri).await;
         }
     }
-    // The same URI is each one's own.
+    // Each user has their own skill with this URI.
     assert!(!String::from_utf8(alice.read("skill://shared/SKILL.md").await).unwrap().contains("Bob"));
     assert!(String::from_utf8(bob.read("skill://shared/SKILL.md").await).unwrap().contains("Bob"));
     assert_ne!(entry(alice, "shared").await, entry(bob, "shared").await);
@@ -84,9 +84,9 @@ async fn what_is_somebody_elses_is_nowhere() {
     assert_eq!(page["skills"], json!([entry(bob, "shared").await]));
 }
 
-/// Resources are exact: only `skill_view` follows to a successor.
+/// Resources are exact: only `skill_view` redirects to a successor.
 #[tokio::test]
-async fn what_was_absorbed_is_gone_from_the_resources() {
+async fn absorbed_skills_are_missing_from_the_resources() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["old", "new", "gone"]).await;
     put(alice, "old", "references/a.md", b"alpha").await;
@@ -104,9 +104,9 @@ async fn what_was_absorbed_is_gone_from_the_resources() {
     assert_eq!(listed, [entry(alice, "new").await]);
 }
 
-/// A client may leave a URI's letters as they are or encode more of them than it must.
+/// A client may leave characters of a URI unencoded, or encode more of them than necessary.
 #[tokio::test]
-async fn files_are_found_by_any_spelling_of_their_uri() {
+async fn files_are_found_by_any_encoding_of_their_uri() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     put(alice, "plan", "references/Gr%C3%B6%C3%9Fe%20100%25.md", b"alpha").await;

@@ -1,4 +1,4 @@
-//! Many writers at once: no gap, no loss, no lost update.
+//! Concurrent writers: no version is missing, and no update is lost.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
 
 #[tokio::test]
-async fn a_hundred_saves_are_versions_1_to_100() {
+async fn a_hundred_concurrent_saves_make_versions_1_to_100() {
     let World { alice, .. } = &World::new().await;
     let saves = (0..100).map(|n| async move {
         let mut body = skill("busy");
@@ -24,7 +24,7 @@ async fn a_hundred_saves_are_versions_1_to_100() {
 }
 
 #[tokio::test]
-async fn of_a_hundred_patches_on_one_base_one_lands() {
+async fn of_a_hundred_patches_on_one_version_one_succeeds() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let patches = (0..100)
@@ -39,7 +39,7 @@ async fn of_a_hundred_patches_on_one_base_one_lands() {
 }
 
 #[tokio::test]
-async fn disjoint_patches_retried_on_conflict_all_land() {
+async fn disjoint_patches_retried_on_conflict_all_succeed() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("p");
     body["content"] = json!((0..50).map(|n| format!("line <{n}> old\n")).collect::<String>());

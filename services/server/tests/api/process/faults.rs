@@ -1,4 +1,4 @@
-//! What happens when the service is killed, told to stop, or set up wrongly.
+//! The service is killed, terminated or configured wrongly.
 
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ const SMALL: [(&str, &str); 2] = [("KNOWHOW_WORKERS", "1"), ("KNOWHOW_WRITE_CONN
 const ROUNDS: usize = 15;
 const WRITERS: usize = 4;
 
-/// One writer's skill: what was sent last, and what was acknowledged last.
+/// A writer's skill, with the last save that was sent and the last one that was acknowledged.
 struct Writer {
     name: String,
     sent: usize,
@@ -35,7 +35,7 @@ impl Writer {
         caller.post("/v1/skills", body).header("Idempotency-Key", &format!("{}-{}", self.name, self.sent))
     }
 
-    /// Saves until the service is gone.
+    /// Saves skills until the service has stopped.
     async fn write(&mut self, caller: &Caller, done: &AtomicUsize) {
         loop {
             self.sent += 1;
@@ -48,7 +48,7 @@ impl Writer {
         }
     }
 
-    /// What was acknowledged is there; what was not is whole or absent; the same request again has one effect.
+    /// Repeats the last save. Asserts that it has one effect and that no acknowledged save is lost.
     async fn check(&mut self, caller: &Caller) {
         let retried = self.save(caller).await;
         assert!([200, 201].contains(&retried.status), "{retried}");
@@ -61,7 +61,7 @@ impl Writer {
 }
 
 #[tokio::test]
-async fn nothing_acknowledged_is_lost_when_it_is_killed() {
+async fn acknowledged_writes_survive_a_kill() {
     let world = World::new().await;
     let mut writers: Vec<Writer> =
         (0..WRITERS).map(|n| Writer { name: format!("w{n}"), sent: 0, acknowledged: None }).collect();
@@ -101,7 +101,7 @@ async fn all_versions(alice: &Caller, name: &str) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn what_is_in_flight_is_answered_before_it_stops() {
+async fn requests_in_progress_are_answered_before_the_stop() {
     let world = World::new().await;
     let mut service = Service::start(&[("KNOWHOW_WORKERS", "2")]);
     let token = world.alice.token.as_deref().unwrap();
@@ -126,13 +126,13 @@ fn refuses_to_serve(database: &str) -> String {
 }
 
 #[test]
-fn it_serves_no_role_that_could_look_over_the_walls() {
+fn it_refuses_a_role_that_bypasses_row_level_security() {
     let said = refuses_to_serve(owner_url().as_str());
     assert!(said.contains("refusing to serve") && said.contains("is a superuser; connect as knowhow_login"), "{said}");
 }
 
 #[test]
-fn it_serves_no_database_without_its_schema() {
+fn it_refuses_a_database_without_its_schema() {
     drop(crate::service::run(&["doctor"]));
     let mut other: url::Url = login_url().parse().unwrap();
     other.set_path("/postgres");
@@ -141,7 +141,7 @@ fn it_serves_no_database_without_its_schema() {
 }
 
 #[test]
-fn it_says_what_is_set_up_wrongly() {
+fn it_names_the_wrong_setting() {
     let wrong = |name: &str, value: &str| {
         let output = knowhow(&["serve"]).env(name, value).output().unwrap();
         assert!(!output.status.success(), "{name}={value}");

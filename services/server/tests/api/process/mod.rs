@@ -1,34 +1,10 @@
-//! The service and the worker as processes: killed, cut off, one of several, with models and without.
+//! Processes of the service and the worker: killed, stopped, replaced, and several concurrently.
 
-pub mod at_hand;
-mod at_once;
-pub mod background;
+mod cached_answers;
+pub mod cached_skills;
 mod concurrency;
-mod crowded;
-mod directed;
-mod distant;
-pub mod dreams;
-mod dreams_canaries;
-mod dreams_course;
-mod dreams_faults;
-mod dreams_hostile;
-pub mod dreams_stage;
-mod dreams_worlds;
-mod enriched;
 mod faults;
-mod flights;
-mod kept;
 mod model_change;
-mod models;
-pub mod pools;
-mod reads;
-mod reflected;
-mod reflected_actions;
-mod reviewed;
 mod rolling;
 mod stops;
-pub mod submitted;
-mod tls;
-mod told;
-mod waiting;
 pub mod worker;

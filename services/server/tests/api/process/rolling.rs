@@ -1,4 +1,4 @@
-//! A new release rolled out under load: no request fails, nothing that was acknowledged is lost.
+//! A new release is rolled out under load: no request fails, and no acknowledged write is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,11 +17,11 @@ const APIS: usize = 3;
 const WORKERS: usize = 2;
 const CLIENTS: usize = 8;
 
-/// Requests that a process answers at least before the next one is replaced.
+/// Minimum requests that are answered before the next process is replaced.
 const BETWEEN: usize = 200;
 
-/// Sends each request to a process that says it is ready, as load balancers do: it asks in turns. It sends
-/// again only what never left it, as its connection was closed while it was idle.
+/// A load balancer that sends each request to the next ready process. The client repeats only requests that were not
+/// sent because their idle connection was closed.
 #[derive(Clone, Default)]
 struct Balancer {
     known: Arc<Mutex<Vec<Backend>>>,
@@ -35,7 +35,7 @@ struct Backend {
 }
 
 impl Balancer {
-    /// Asks each process how it is, one after the other and without a pause.
+    /// Starts a thread that asks the processes in turn for their readiness, without a pause.
     fn start() -> Self {
         let balancer = Self::default();
         let asking = balancer.clone();
@@ -69,7 +69,7 @@ impl Balancer {
     }
 }
 
-/// Ends all when it goes.
+/// Stops the clients when it is dropped.
 struct Ends(Balancer);
 
 impl Drop for Ends {
@@ -78,14 +78,14 @@ impl Drop for Ends {
     }
 }
 
-/// What the clients have seen.
+/// Requests and failures of all clients.
 #[derive(Default)]
 struct Seen {
     answered: AtomicUsize,
     failed: Mutex<Vec<String>>,
 }
 
-/// Saves, loads, lists and talks until it is over; the version that was acknowledged last.
+/// Saves, loads, lists and opens sessions until the balancer ends. Returns the last acknowledged version.
 async fn use_it(who: &Caller, balancer: &Balancer, seen: &Seen) -> i64 {
     let mut saved = 0;
     while !balancer.ends.load(Ordering::SeqCst) {
@@ -129,7 +129,7 @@ impl Deployment {
         self.settings.iter().map(|(name, value)| (*name, value.as_str())).collect()
     }
 
-    /// Replaces one process after the other; a new one is there before the old one goes.
+    /// Replaces one process after the other. Each new process is ready before the old one stops.
     fn roll(mut self, balancer: &Balancer, seen: &Seen) -> Self {
         let more = || {
             let before = seen.answered.load(Ordering::SeqCst);
@@ -174,7 +174,7 @@ async fn a_release_is_rolled_out_without_a_failed_request() {
     let rolling = {
         let (balancer, seen) = (balancer.clone(), seen.clone());
         spawn_blocking(move || {
-            // Clients end also where this fails.
+            // The clients end even if the roll-out fails.
             let ends = Ends(balancer.clone());
             let deployment = deployment.roll(&balancer, &seen);
             drop(ends);

@@ -1,4 +1,4 @@
-//! How a process is told to stop, and what the orchestrator around it needs.
+//! Signals that stop a process, and requirements of orchestrators.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use crate::raw;
 use crate::service::{PATIENCE, Service, knowhow, migrated, owner_url, poll, scratch, scratch_file};
 
-/// A client that keeps its connection, as a load balancer does.
+/// A client that keeps its connection open, as a load balancer does.
 struct Kept {
     stream: BufReader<TcpStream>,
 }
@@ -20,7 +20,7 @@ impl Kept {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// The head of the answer, in lower case.
+    /// Sends a GET and returns the head of the answer in lower case.
     fn get(&mut self, path: &str) -> String {
         write!(self.stream.get_mut(), "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
         let mut head = String::new();
@@ -33,7 +33,7 @@ impl Kept {
         head
     }
 
-    /// Waits until the other end closes it.
+    /// Waits until the connection ends. Returns whether the service closed it.
     fn is_closed(&mut self) -> bool {
         self.stream.read(&mut [0]).is_ok_and(|bytes| bytes == 0)
     }
@@ -48,13 +48,13 @@ fn readiness(service: &Service) -> Option<u16> {
 }
 
 #[test]
-fn it_drains_before_it_stops_and_is_told_twice_to_hurry() {
+fn a_second_sigterm_ends_draining() {
     let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600")]);
     let mut kept = Kept::to(&service);
     assert!(!kept.get("/healthz").contains("connection: close"));
     service.terminate();
     poll("the process to say that it goes", || (readiness(&service) == Some(503)).then_some(()));
-    // It answers as before, on new connections too, and has each client go elsewhere with its next request.
+    // The process still answers, even on new connections, but closes each connection after its next answer.
     let answer = kept.get("/healthz");
     assert!(answer.starts_with("http/1.1 200") && answer.contains("connection: close"), "{answer}");
     assert!(kept.is_closed());
@@ -64,14 +64,14 @@ fn it_drains_before_it_stops_and_is_told_twice_to_hurry() {
 }
 
 #[test]
-fn a_person_need_not_wait_for_balancers() {
+fn an_interrupt_stops_the_process_without_draining() {
     let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600")]);
     signal(&service.id().to_string(), "-INT");
     assert!(service.wait(PATIENCE).success());
 }
 
 #[test]
-fn a_worker_beside_it_stops_with_the_signal() {
+fn a_worker_in_the_server_stops_with_the_first_signal() {
     let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600"), ("KNOWHOW_WITH_WORKER", "true")]);
     service.terminate();
     poll("the worker to stop", || service.log().contains("the worker stopped").then_some(()));
@@ -80,9 +80,9 @@ fn a_worker_beside_it_stops_with_the_signal() {
     assert!(service.wait(PATIENCE).success());
 }
 
-/// A balancer keeps connections open on which it asks nothing.
+/// Load balancers keep idle connections open.
 #[test]
-fn idle_connections_hold_nobody_up() {
+fn idle_connections_do_not_delay_the_stop() {
     let mut service = Service::start(&[("KNOWHOW_SHUTDOWN_TIMEOUT_S", "600")]);
     let mut idle = Kept::to(&service);
     idle.get("/healthz");
@@ -91,10 +91,10 @@ fn idle_connections_hold_nobody_up() {
     assert!(service.wait(PATIENCE).success());
 }
 
-/// The one that is kept for longer is still there when the other one is closed, which takes longer than the 5 s for which
-/// connections of this server are kept by themselves.
+/// The shorter timeout closes its connection, while the connection with the longer timeout is still open. Both
+/// timeouts differ from the 5 s that the HTTP server uses by default.
 #[test]
-fn an_idle_connection_is_closed_after_the_time_that_is_set() {
+fn an_idle_connection_is_closed_after_the_configured_time() {
     let (long, short) = (Service::start(&[]), Service::start(&[("KNOWHOW_KEEP_ALIVE_S", "7")]));
     let (mut kept, mut idle) = (Kept::to(&long), Kept::to(&short));
     kept.get("/healthz");
@@ -104,7 +104,7 @@ fn an_idle_connection_is_closed_after_the_time_that_is_set() {
 }
 
 #[test]
-fn services_of_kubernetes_that_are_named_like_it_do_not_keep_it_from_serving() {
+fn variables_of_kubernetes_services_do_not_prevent_the_start() {
     let links = [("KNOWHOW_API_PORT", "tcp://10.0.0.7:8080"), ("KNOWHOW_SERVICE_HOST", "10.0.0.7")];
     let service = Service::start(&links);
     let log = service.log();
@@ -114,7 +114,7 @@ fn services_of_kubernetes_that_are_named_like_it_do_not_keep_it_from_serving() {
 }
 
 #[test]
-fn the_owners_address_may_stand_in_a_file() {
+fn the_owners_url_can_be_read_from_a_file() {
     migrated();
     let file = scratch_file("owner-url", format!("{}\n", owner_url()).as_bytes());
     let migrate = || {
@@ -128,7 +128,7 @@ fn the_owners_address_may_stand_in_a_file() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Kills the process where a test fails before it has ended.
+/// Kills the process if a test fails before the process has ended.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -138,7 +138,7 @@ impl Drop for Killed {
     }
 }
 
-/// As the first process of a container: such a one gets only the signals that it listens for.
+/// The first process of a container gets only the signals that it handles.
 #[test]
 fn it_stops_as_the_first_process_of_a_container() {
     let unshare = ["--fork", "--pid", "--kill-child", "--"];

@@ -1,5 +1,5 @@
-//! The worker as a process: killed, stopped, cut off, one of several. Each test has a database of its own, as a worker
-//! takes whatever job it finds.
+//! The worker as a process: killed, stopped, disconnected, and several concurrently. Each test has a database of its
+//! own, because a worker takes every job.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use knowhow_domain::manifest;
 use knowhow_domain::recall::embedded_text;
+use knowhow_domain::skills::manifest;
 use knowhow_testing::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,8 +21,8 @@ use crate::service::{Service, knowhow, login_url_of, migrated, owner_url, poll, 
 use crate::signing;
 use crate::sql::{execute, execute_at};
 
-/// A server of embeddings that can be told to think for ever, but for texts with the word `urgent`. It refuses texts with
-/// the word `poison`.
+/// A fake embeddings server. It can delay all answers except those about texts with the word `urgent`. It can refuse
+/// texts with the word `poison`.
 struct Fake {
     url: String,
     asked: Arc<AtomicUsize>,
@@ -50,7 +50,7 @@ impl Fake {
     }
 }
 
-/// Answers one request. The caller may be killed meanwhile, so nothing here may fail.
+/// Answers one request. The client may be killed meanwhile, so errors are ignored.
 fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refuses: &AtomicBool) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);
@@ -78,14 +78,15 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refus
     stream.write_all(format!("{head}content-length: {}\r\n\r\n{answer}", answer.len()).as_bytes()).ok()
 }
 
-/// The URL of a database, as its owner.
+/// Returns the owner's URL of a database.
 fn database(name: &str) -> Url {
     let mut owner = owner_url();
     owner.set_path(name);
     owner
 }
 
-/// The name of a database that is migrated and empty, to be copied. An earlier run may have left one of other migrations.
+/// Returns the name of an empty, migrated database to copy. A database of an earlier run may have other migrations,
+/// so it is replaced.
 fn template() -> &'static str {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
@@ -99,20 +100,20 @@ fn template() -> &'static str {
     })
 }
 
-/// A database of one's own and a model to embed with.
+/// A database of its own and a fake embeddings server.
 pub struct Ground {
-    /// As its owner.
+    /// The owner's URL of the database.
     pub owner: Url,
     fake: Fake,
 }
 
 impl Ground {
-    /// An empty one: a copy, as that is made in a third of the time that the migrations take.
+    /// Creates an empty database by copying the template, which takes a third of the time of the migrations.
     pub fn new() -> Self {
         let name = format!("knowhow_worker_{}", uuid::Uuid::now_v7().simple());
         execute(&format!("create database {name} template {}", template()));
-        // These stand beside a database, not in it, so that a copy lacks them: what the migrations grant, and that no commit
-        // waits for the disk. No test asks what a crash of Postgres leaves.
+        // A copy has neither the grants nor the settings of its template. Commits do not wait for the disk, because
+        // no test crashes Postgres.
         execute(&format!(
             "grant create on database {name} to knowhow_owner; grant connect on database {name} to knowhow_login; \
              alter database {name} set synchronous_commit = off"
@@ -120,7 +121,7 @@ impl Ground {
         Self { owner: database(&name), fake: Fake::start() }
     }
 
-    /// Settings of processes on this ground, and those given.
+    /// Returns the settings of processes on this database, followed by `more`.
     pub fn with<'a>(&'a self, login: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let ours = [
             ("KNOWHOW_DATABASE_URL", login),
@@ -134,42 +135,42 @@ impl Ground {
         ours.into_iter().chain(more.iter().copied()).collect()
     }
 
-    /// Its URL as the service logs in.
+    /// Returns the URL with which the service logs in.
     pub fn login(&self) -> String {
         login_url_of(self.owner.clone())
     }
 
-    /// A server on it.
+    /// Starts a server on this database.
     pub fn serve(&self, more: &[(&str, &str)]) -> Service {
         Service::start(&self.with(&self.login(), more))
     }
 
-    /// A server whose embeddings server does not exist: the jobs make the vectors.
+    /// Starts a server that reaches no embeddings server, so that jobs make the vectors.
     fn serve_without_vectors(&self) -> Service {
         self.serve(&[("KNOWHOW_EMBEDDINGS_URL", "http://127.0.0.1:1/v1")])
     }
 
-    /// A worker on it.
+    /// Starts a worker on this database.
     pub fn work(&self, more: &[(&str, &str)]) -> Service {
         Service::work(&self.with(&self.login(), more))
     }
 
-    /// Has the model think until it is told otherwise.
+    /// Sets whether the embeddings server delays its answers.
     pub fn think(&self, thinks: bool) {
         self.fake.thinks.store(thinks, Ordering::SeqCst);
     }
 
-    /// How often the model was asked.
+    /// Returns the number of requests to the embeddings server.
     pub fn asked(&self) -> usize {
         self.fake.asked.load(Ordering::SeqCst)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows in `rows`, a table with an optional condition.
     pub fn count(&self, rows: &str) -> u64 {
         execute_at(&self.owner, &format!("select from {rows}"))
     }
 
-    /// Waits until no job is left.
+    /// Waits until no job is left. Failed jobs are retried without delay.
     pub fn idle(&self) {
         poll("the jobs to be done", || {
             self.hurry();
@@ -177,7 +178,7 @@ impl Ground {
         });
     }
 
-    /// Has failed jobs tried at once.
+    /// Makes failed jobs due now.
     fn hurry(&self) {
         execute_at(&self.owner, "update graphile_worker._private_jobs set run_at = now() where locked_at is null");
     }
@@ -186,17 +187,17 @@ impl Ground {
 impl Drop for Ground {
     fn drop(&mut self) {
         let drop_it = format!("drop database {} with (force)", self.owner.path().trim_start_matches('/'));
-        // Who panics already is not told of a second failure.
+        // A panic that leaves `drop` during another panic would abort the process.
         let _ = std::panic::catch_unwind(|| execute(&drop_it));
     }
 }
 
-/// A tenant without starter skills.
+/// Creates a tenant without starter skills.
 pub async fn world(service: &Service) -> World {
     World::at(service, service, json!({"starter_skills": false})).await
 }
 
-/// Another user of the world's tenant.
+/// Returns another user of the world's tenant.
 fn user(world: &World, name: &str) -> Caller {
     world.alice.with_token(signing::hs256(&world.secret, &signing::claims(&world.slug, name)))
 }
@@ -204,7 +205,7 @@ fn user(world: &World, name: &str) -> Caller {
 const KILLS: usize = 20;
 
 #[tokio::test]
-async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
+async fn jobs_of_killed_workers_have_one_effect() {
     let ground = Ground::new();
     let service = ground.serve_without_vectors();
     let world = world(&service).await;
@@ -216,7 +217,7 @@ async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
     ground.fake.thinks.store(true, Ordering::SeqCst);
     let asked = ground.fake.asked.load(Ordering::SeqCst);
     for kill in 0..KILLS {
-        // So long that none of them gets a dead one's job.
+        // The recovery time is so long that no worker takes the job of a killed one.
         let mut worker = ground.work(&[("KNOWHOW_WORKER_CONCURRENCY", "1"), ("KNOWHOW_WORKER_RECOVERY_S", "600")]);
         poll("a job to be in hand", || (ground.fake.asked.load(Ordering::SeqCst) > asked + kill).then_some(()));
         worker.kill();
@@ -228,12 +229,12 @@ async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
     let _workers = [ground.work(&soon), ground.work(&soon)];
     ground.idle();
     assert_eq!(ground.count("skill_embeddings where model = 'fake@3'"), KILLS as u64);
-    // One for the save, one for the vector.
+    // The save and the vector each increase the revision by one.
     assert_eq!(ground.count("user_catalogs where skill_count = 1 and revision = 2"), KILLS as u64);
 }
 
 #[tokio::test]
-async fn two_workers_and_three_servers_do_everything_once() {
+async fn two_workers_and_three_servers_run_each_job_once() {
     let ground = Ground::new();
     let services = [ground.serve(&[]), ground.serve(&[]), ground.serve(&[])];
     let _workers = [ground.work(&[]), ground.work(&[])];
@@ -253,7 +254,7 @@ async fn two_workers_and_three_servers_do_everything_once() {
     join_all(saving).await;
     ground.idle();
     assert_eq!(ground.count("skills"), 32);
-    // Each vector is of the text as it is.
+    // Each vector is of the skill's current text.
     let mut digests = Vec::new();
     for n in 0..4 {
         let skills = user(&world, &format!("u{n}")).get("/v1/skills").await.ok(200)["items"].clone();
@@ -269,7 +270,7 @@ async fn two_workers_and_three_servers_do_everything_once() {
 }
 
 #[tokio::test]
-async fn jobs_wait_for_a_worker_and_one_can_be_in_the_server() {
+async fn jobs_wait_for_a_worker_which_can_run_in_the_server() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = world(&service).await;
@@ -279,7 +280,7 @@ async fn jobs_wait_for_a_worker_and_one_can_be_in_the_server() {
     let mut second = ground.serve(&[("KNOWHOW_WITH_WORKER", "true")]);
     ground.idle();
     assert_eq!(ground.count("skill_embeddings"), 1);
-    // A body alone is not embedded again.
+    // A change of only the body makes no new vector.
     world.alice.replace("plan", "First", "Last").await.ok(200);
     assert_eq!(world.admin.get("/v1/admin/jobs").await.ok(200)["items"], json!([]));
     world.alice.at(&second).put("/v1/skills/plan/fields", json!({"triggers": ["make a plan"]})).await.ok(200);
@@ -289,7 +290,7 @@ async fn jobs_wait_for_a_worker_and_one_can_be_in_the_server() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_told_to_stop_finishes_or_gives_back() {
+async fn a_stopped_worker_finishes_its_job_or_returns_it() {
     let ground = Ground::new();
     let service = ground.serve_without_vectors();
     let world = world(&service).await;
@@ -304,7 +305,7 @@ async fn a_worker_that_is_told_to_stop_finishes_or_gives_back() {
         assert!(worker.wait(Duration::from_secs(10)).success());
     };
     stopped("1", &|| {});
-    // Jobs that look for what was lost may begin at any minute; they are not what this is about.
+    // Periodic jobs may begin at any minute, so only jobs of this task are counted.
     let embedding = "graphile_worker.jobs where task_identifier = 'embed_skill'";
     let given_back = format!("{embedding} and locked_at is null and attempts = 0");
     assert_eq!((ground.count(&given_back), ground.count("graphile_worker._private_workers")), (1, 0));
@@ -313,7 +314,7 @@ async fn a_worker_that_is_told_to_stop_finishes_or_gives_back() {
 }
 
 #[tokio::test]
-async fn a_poisoned_job_ends_dead_and_visible_while_others_flow() {
+async fn a_job_that_always_fails_becomes_dead_while_others_run() {
     let ground = Ground::new();
     let service = ground.serve(&[("KNOWHOW_WITH_WORKER", "true")]);
     let world = world(&service).await;
@@ -329,10 +330,10 @@ async fn a_poisoned_job_ends_dead_and_visible_while_others_flow() {
     })
     .await;
     assert_eq!((&dead["attempts"], &dead["user"], &dead["task"]), (&json!(10), &json!("alice"), &json!("embed_skill")));
-    assert_eq!(dead["last_error"], "embeddings cannot be made now; try again later");
+    assert_eq!(dead["last_error"], "embeddings are temporarily unavailable; try again later");
     let doctor = knowhow(&["doctor"]).env("KNOWHOW_DATABASE_URL", ground.login()).output().unwrap();
     let said = String::from_utf8(doctor.stdout).unwrap();
-    assert!(said.contains("jobs: the queue is there, 1 dead"), "{said}");
+    assert!(said.contains("jobs: the queue exists, 1 dead"), "{said}");
     ground.fake.refuses.store(false, Ordering::SeqCst);
     world.admin.send(Method::POST, &format!("/v1/admin/jobs/{}/retry", dead["id"])).await.empty(204);
     ground.idle();
@@ -340,7 +341,7 @@ async fn a_poisoned_job_ends_dead_and_visible_while_others_flow() {
 }
 
 #[tokio::test]
-async fn a_worker_outlives_its_database() {
+async fn a_worker_survives_the_loss_of_its_database() {
     let ground = Ground::new();
     let service = ground.serve_without_vectors();
     let world = world(&service).await;
@@ -355,7 +356,9 @@ async fn a_worker_outlives_its_database() {
     let again =
         "select app.enqueue_for(tenant_id, user_id, 'embed_skill', jsonb_build_object('skill_id', skill_id), 'again')";
     execute_at(&ground.owner, &format!("{again} from skills where name = 'before'"));
-    poll("the loss to be noticed", || worker.log().contains("the worker lost its queue").then_some(()));
+    poll("the loss to be noticed", || {
+        worker.log().contains("the worker lost its connection to the queue").then_some(())
+    });
     wire.mend();
     ground.idle();
     assert_eq!(ground.count("skill_embeddings"), 2);

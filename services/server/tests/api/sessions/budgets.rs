@@ -1,4 +1,4 @@
-//! The iteration budget: how many rounds an agent may take to answer one message, and what a reply reports of them.
+//! The iteration budget: how many rounds an agent may use to answer one message, and the rounds that replies report.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::service::keeper;
 use crate::sql;
 use crate::talk::Talk;
 
-/// Acceptance case 20: a budget bounds the rounds of one message, and not the number of messages.
+/// Acceptance case 20: a budget limits the rounds of one message, not the number of messages.
 #[tokio::test]
 async fn messages_beyond_the_budget_are_answered_like_the_first() {
     let World { alice, .. } = &World::new().await;
@@ -31,7 +31,7 @@ async fn messages_beyond_the_budget_are_answered_like_the_first() {
 }
 
 #[tokio::test]
-async fn each_channel_has_its_budget() {
+async fn each_channel_has_its_own_budget() {
     let World { alice, .. } = &World::new().await;
     for (terms, budget) in [
         (json!({"channel": "voice"}), 6),
@@ -73,7 +73,7 @@ async fn one_turn_can_have_a_budget_of_its_own() {
     let body = json!({"message": "plan the whole year", "turn_key": "k", "max_turns": 9});
     let first = talk.turn(body.clone()).await;
     assert_eq!(first.ok(200)["max_turns"], 9);
-    // The same turn again is the same answer, whatever budget the request gives.
+    // A repeated turn returns the same answer, even with another budget.
     let elsewhere = Talk { who: alice.at(keeper()), ..talk.clone() };
     for budget in [9, 3] {
         let mut again = body.clone();
@@ -81,7 +81,7 @@ async fn one_turn_can_have_a_budget_of_its_own() {
         assert_eq!(elsewhere.turn(again).await.body, first.body);
     }
     assert_eq!(alice.get(&talk.path("/turns/1")).await.body, first.body);
-    // It holds for its own replies alone.
+    // The budget of the turn applies only to replies to that turn.
     talk.tell("/reply", json!({"message": "Done.", "rounds": 8})).await;
     assert_eq!(talk.read().await["budgets_spent"], 0);
     assert_eq!(talk.say("thanks").await["max_turns"], 6);
@@ -125,7 +125,7 @@ async fn a_reply_reports_its_rounds_and_the_outcomes_of_its_calls() {
     );
     assert_eq!(talk.read().await["budgets_spent"], 1);
     assert_eq!(alice.get("/v1/sessions").await.ok(200)["items"][0]["budgets_spent"], 1);
-    // They take room in the log.
+    // The reported tool calls count towards the size of the log.
     let bytes = "move the meetingOne moment.Moved.Anything else?".len() + serde_json::to_string(&calls).unwrap().len();
     let counted = format!(
         "select from sessions s where s.session_id = '{}' and s.log_bytes = {bytes} + (
@@ -136,7 +136,7 @@ async fn a_reply_reports_its_rounds_and_the_outcomes_of_its_calls() {
 }
 
 #[tokio::test]
-async fn what_is_no_report_of_a_reply_is_refused() {
+async fn malformed_reply_reports_are_rejected() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     let reply = async |member: &str, value: Value| {
@@ -164,7 +164,7 @@ async fn what_is_no_report_of_a_reply_is_refused() {
         (with("error", json!("")), "/tool_calls/1/error", "1 to 1000"),
         (with("error", json!("a\0b")), "/tool_calls/1/error", "control"),
         (with("error", json!("e".repeat(1001))), "/tool_calls/1/error", "1 to 1000"),
-        (with("result", json!("x")), "/tool_calls/1/result", "is not known here"),
+        (with("result", json!("x")), "/tool_calls/1/result", "is unknown"),
     ] {
         reply("tool_calls", calls).await.invalid(pointer, detail);
     }
@@ -186,7 +186,7 @@ async fn what_is_no_report_of_a_reply_is_refused() {
     }
 }
 
-/// Sent again under its key, a reply is logged once and its budget is spent once.
+/// A reply repeated with its idempotency key is logged once and spends its budget once.
 #[tokio::test]
 async fn a_repeated_reply_spends_its_budget_once() {
     let World { alice, .. } = &World::new().await;
@@ -204,9 +204,9 @@ async fn a_repeated_reply_spends_its_budget_once() {
     assert_eq!(pluck(&alice.get(&talk.path("/messages")).await.ok(200)["items"], "text"), ["hello", "Yes?"]);
 }
 
-/// A session of the program before, whose messages were used up, goes on; its columns have their defaults.
+/// A session of an older version that had used up its messages continues. Its newer columns have their defaults.
 #[tokio::test]
-async fn a_session_that_was_at_its_limit_goes_on() {
+async fn a_session_at_its_former_limit_continues() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::open(alice, json!({"channel": "voice"})).await;
     talk.say("hello").await;

@@ -1,14 +1,15 @@
-//! Conversations that are over: listed, searched in any form and language.
+//! Ended conversations: listed, and searched by any form of a word in any language.
 
 use serde_json::{Value, json};
 
 use crate::answers::members;
 use crate::callers::{Caller, World};
-use crate::recall::escape;
+use crate::sessions::recall::escape;
 use crate::sql;
 use crate::talk::Talk;
 
-/// Ends a conversation, and keeps its summary as the worker does, with these stemmed words.
+/// Ends a conversation and stores its summary as the worker does, with `terms` as its stemmed words. Returns the
+/// session's id.
 async fn over(who: &Caller, minutes_ago: u32, title: &str, terms: &[&str]) -> String {
     let talk = Talk::open(who, json!({"channel": "voice"})).await;
     talk.tell("/end", json!({})).await;
@@ -32,7 +33,7 @@ fn titles(page: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn past_conversations_are_listed_last_first() {
+async fn past_conversations_are_listed_latest_first() {
     let World { alice, bob, .. } = &World::new().await;
     assert_eq!(alice.get("/v1/conversations").await.ok(200), json!({"items": [], "next_cursor": null}));
     for n in [3, 1, 4, 2, 5] {
@@ -83,7 +84,7 @@ async fn past_conversations_are_found_by_words_of_any_language() {
 }
 
 #[tokio::test]
-async fn what_is_no_question_is_refused() {
+async fn malformed_searches_of_conversations_are_rejected() {
     let world = World::new().await;
     let long = format!("q={}", "x".repeat(4_097));
     let far = escape_cursor(r#"["+262142-12-31T23:59:59Z","ffffffff-ffff-ffff-ffff-ffffffffffff"]"#);

@@ -1,4 +1,4 @@
-//! Recall of what people say every day, with the real model: acceptance cases 18a and 18b.
+//! Recall for everyday messages, with the real model: acceptance cases 18a and 18b.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::service::{Service, keeper, owner_url, poll_async, setting};
 use crate::sql;
 use crate::talk::{MAIL, Talk, create_described, described, names};
 
-/// A service with the local model; `make test` names its folder.
+/// Starts a service with the local model. Returns `None` if `KNOWHOW_TEST_MODEL_DIR` is unset; `make test` sets it.
 pub fn with_model() -> Option<Service> {
     let folder = setting("KNOWHOW_TEST_MODEL_DIR");
     if folder.is_none() {
@@ -24,7 +24,8 @@ async fn explain(who: &Caller, message: &str) -> Value {
     who.post("/v1/skills/match", json!({"message": message, "explain": true})).await.ok(200)["explanation"].clone()
 }
 
-/// Until every skill of the tenant has its vector: one without counts as the average, and may come along with any message.
+/// Waits until every skill of the tenant has its vector. A skill without one gets the average score and may be
+/// recalled for any message.
 pub async fn vectors_made(slug: &str) {
     let left = format!(
         "select count(*)::text from skills s join tenants t using (tenant_id)
@@ -35,7 +36,8 @@ pub async fn vectors_made(slug: &str) {
     poll_async("every vector", async || (sql::column_at(&owner_url(), &left) == ["0"]).then_some(())).await;
 }
 
-/// Until meaning speaks for a skill and small talk is known: vectors and the model's knowledge of it come a moment after.
+/// Waits until `best` ranks first by meaning and small talk is recognized. Vectors and the model's reference texts
+/// are made in the background.
 pub async fn ready(who: &Caller, message: &str, best: &str) {
     poll_async("vectors", async || {
         let why = explain(who, message).await;
@@ -48,7 +50,8 @@ pub async fn ready(who: &Caller, message: &str, best: &str) {
     }
 }
 
-/// Until the vectors of the starters are there, which come for all users at once. Skills without one count as the average.
+/// Waits until the starters have vectors, which are made for all users at once. Skills without a vector get the
+/// average score.
 async fn starters_ready(who: &Caller) {
     poll_async("vectors of starters", async || {
         let why = explain(who, "decide where a memory belongs").await;
@@ -68,7 +71,7 @@ async fn first_of(who: &Caller, message: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn everyday_messages_find_what_they_ask_for() {
+async fn everyday_messages_recall_the_requested_skill() {
     let Some(service) = with_model() else { return };
     let World { alice, slug, .. } = &world(&service, json!({"starter_skills": true})).await;
     create_described(alice, &MAIL).await;
@@ -87,14 +90,14 @@ async fn everyday_messages_find_what_they_ask_for() {
         assert_eq!(found.first().map(String::as_str), Some(name), "{message}: {found:?}");
         shown += found.len();
     }
-    // Two or three on average, not always five.
+    // On average two or three skills are recalled, not always five.
     assert!(shown <= 13, "{shown}");
     for message in ["hello, how's your day", "thank you so much", "repeat that please", "what is the meaning of life"] {
         assert_eq!(first_of(alice, message).await, Vec::<String>::new(), "{message}");
     }
 }
 
-/// A search ranks by meaning too where no word is shared.
+/// A search ranks by meaning even if the question shares no word with the skill.
 #[tokio::test]
 async fn questions_without_a_common_word_are_found() {
     let Some(service) = with_model() else { return };
@@ -111,9 +114,10 @@ async fn questions_without_a_common_word_are_found() {
     assert_eq!(recalled["items"][0]["name"], "research/summarize-paper");
 }
 
-/// Nothing strange comes along with a named skill, and what else is asked for still does.
+/// A message that names a skill recalls no unrelated skill. If it also asks for something else, the skill for that is
+/// recalled too.
 #[tokio::test]
-async fn a_name_opens_the_floor_for_no_stranger() {
+async fn a_named_skill_brings_no_unrelated_skill() {
     let Some(service) = with_model() else { return };
     let World { alice, slug, .. } = &world(&service, json!({"starter_skills": true})).await;
     create_described(alice, &MAIL).await;
@@ -132,9 +136,9 @@ async fn a_name_opens_the_floor_for_no_stranger() {
     assert_eq!(names(&turn, "relevant"), ["research/summarize-paper"]);
 }
 
-/// What was used after a message is found by messages like it, in turn, search and explanation.
+/// A skill that was used after a message is recalled for similar messages by turn, search and explanation.
 #[tokio::test]
-async fn use_teaches_what_a_description_does_not_say() {
+async fn use_teaches_meanings_missing_from_the_description() {
     let Some(service) = with_model() else { return };
     let World { alice, bob, slug, .. } = &world(&service, json!({"starter_skills": false})).await;
     for who in [alice, bob] {
@@ -157,11 +161,11 @@ async fn use_teaches_what_a_description_does_not_say() {
     let after = poll_async("the example", async || Some(of(alice).await).filter(|after| after.1 > 0.5)).await;
     assert!(after.0 > before.0, "{before:?} {after:?}");
     assert_eq!(first_of(alice, asked).await.first().map(String::as_str), Some("plan-meeting"));
-    // Nobody else learned it.
+    // The example of one user does not affect other users.
     assert!(of(bob).await.1.abs() < 1e-6);
 }
 
-/// By its words alone, before any vector is there.
+/// A new skill is found by its words before it has a vector.
 #[tokio::test]
 async fn a_skill_that_was_just_saved_is_found_by_its_words() {
     let World { alice, .. } = &World::with(json!({"starter_skills": true})).await;
@@ -173,9 +177,9 @@ async fn a_skill_that_was_just_saved_is_found_by_its_words() {
     assert_eq!(found("what's on my calendar today?").await.first().unwrap(), "mcp/calendar");
 }
 
-/// A trigger phrase that is said whole counts for itself, however much else is said.
+/// A trigger phrase in the message is enough to recall the skill, however long the message is.
 #[tokio::test]
-async fn a_trigger_phrase_counts_for_itself() {
+async fn a_trigger_phrase_is_enough_to_recall_a_skill() {
     let World { alice, .. } = &World::with(json!({"starter_skills": true})).await;
     let mut release = described("release", "Cuts a version");
     release["triggers"] = json!(["ship it to production", "go"]);
@@ -189,7 +193,7 @@ async fn a_trigger_phrase_counts_for_itself() {
 }
 
 #[tokio::test]
-async fn a_reserved_skill_is_recalled_by_name_alone() {
+async fn a_skill_closed_to_the_model_is_recalled_by_name_alone() {
     let World { alice, .. } = &World::with(json!({"starter_skills": false})).await;
     let text = "---\nname: wipe-disk\ndescription: Wipes the striped disk of a zebra.\ndisable-model-invocation: true\n---\n\nWipe.\n";
     alice.create(json!({"skill_md": text})).await;
@@ -204,7 +208,7 @@ async fn a_reserved_skill_is_recalled_by_name_alone() {
     assert_eq!(names(&talk.say("use wipe-disk").await, "active"), ["wipe-disk"]);
     let suggested = alice.get("/v1/skills/suggest?context=wipes+the+striped+disk").await.ok(200);
     assert!(!names(&suggested, "items").contains(&"wipe-disk".to_owned()));
-    // A search finds it, and an edit that takes the mark away ends it.
+    // A search finds the skill. Removing `disable-model-invocation` makes it recallable.
     assert_eq!(alice.get("/v1/skills?q=wipes+striped+disk").await.ok(200)["items"][0]["name"], "wipe-disk");
     alice.post("/v1/skills", json!({"skill_md": text.replace("true", "false")})).await.ok(200);
     let turn = Talk::long(alice).await.say("wipes the striped disk of my zebra").await;
@@ -212,7 +216,7 @@ async fn a_reserved_skill_is_recalled_by_name_alone() {
 }
 
 #[tokio::test]
-async fn a_tenant_sets_how_much_comes_and_when() {
+async fn a_tenant_sets_how_many_skills_are_recalled_and_the_minimum_score() {
     let channels = json!({"voice": {"relevant_skills": 1}, "chat": {"min_score": 1.0}, "sms": {"relevant_skills": 0}});
     let settings = json!({"starter_skills": false, "channels": channels});
     let World { alice, .. } = &World::with(settings).await;
@@ -229,7 +233,7 @@ async fn a_tenant_sets_how_much_comes_and_when() {
 }
 
 #[tokio::test]
-async fn an_explanation_says_why() {
+async fn an_explanation_gives_reasons_and_scores() {
     let World { alice, .. } = &World::with(json!({"starter_skills": false})).await;
     create_described(alice, &[("weather", "Forecast temperature and wind"), ("git", "Commits and pushes")]).await;
     let asked = json!({"message": "nice weather today, use git and forecast the wind", "explain": true});
@@ -251,7 +255,8 @@ async fn an_explanation_says_why() {
     assert!(parts["parts"]["text"].as_f64().unwrap() > 0.0 && parts["parts"]["meaning"] == 0.0);
 }
 
-/// A body that is too long for the channel fills it up to a paragraph, with what is missing said, and no other takes its place.
+/// A body that exceeds the channel's budget is cut at a paragraph, and the turn lists the missing sections. No other
+/// body is added.
 #[tokio::test]
 async fn a_long_body_is_cut_at_a_paragraph() {
     let channels = json!({"voice": {"body_budget": 600}});

@@ -1,4 +1,5 @@
-//! What users forbid and what they ask about: such a skill is not called, not used, not recalled and not taught.
+//! Skills that a message forbids or asks about: such a skill is not called, not counted as used, not recalled and
+//! learns no example.
 
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ async fn world() -> World {
 }
 
 #[tokio::test]
-async fn a_forbidden_skill_is_only_mentioned() {
+async fn a_forbidden_skill_is_mentioned_but_not_recalled() {
     let World { alice, .. } = &world().await;
     let talk = Talk::long(alice).await;
     let turn = talk.say(FORBIDDEN).await;
@@ -41,11 +42,11 @@ async fn a_forbidden_skill_is_only_mentioned() {
     let line = "Excluded skills for this message: drop-tables. The user excluded it: do not use it.\n";
     assert!(text.contains(line) && !text.contains("Follow it."), "{text}");
     assert_eq!(alice.peek("drop-tables").await["times_used"], 0);
-    // A skill that names it in see_also brings it no more than similarity does.
+    // The forbidden skill is not recalled as a related skill of a skill that lists it in `see_also`.
     let turn = talk.say("use backup-database for the tables, but don't run drop-tables").await;
     assert_eq!((names(&turn, "active"), names(&turn, "related")), (vec!["backup-database".to_owned()], vec![]));
     assert_eq!(names(&turn, "excluded"), ["drop-tables"]);
-    // Another message is another matter.
+    // The exclusion applies to its own message only.
     let turn = talk.say("use drop-tables now").await;
     assert_eq!((names(&turn, "active"), turn.get("excluded")), (vec!["drop-tables".to_owned()], None));
     assert_eq!(turn["active"][0]["reason"], "called in the message");
@@ -71,7 +72,7 @@ async fn one_of_two_skills_is_called_and_the_other_excluded() {
 }
 
 #[tokio::test]
-async fn a_skill_that_is_asked_about_comes_as_reference() {
+async fn a_skill_that_is_asked_about_is_given_as_reference() {
     let World { alice, .. } = &world().await;
     let talk = Talk::long(alice).await;
     let turn = talk.say("what does drop-tables do?").await;
@@ -89,9 +90,9 @@ async fn a_skill_that_is_asked_about_comes_as_reference() {
     assert!(text.as_str().unwrap().contains("asks about: drop-tables (") && !text.to_string().contains("skill_view"));
 }
 
-/// Neither a load nor a report in the same turn teaches what the user forbade or only asked about.
+/// Neither a load nor a report in the same turn adds an example to a skill that the user forbade or only asked about.
 #[tokio::test]
-async fn what_is_forbidden_or_asked_about_learns_nothing_in_the_turn() {
+async fn a_skill_forbidden_or_asked_about_learns_no_example_in_that_turn() {
     let World { alice, .. } = &world().await;
     let talk = Talk::long(alice).await;
     talk.say(FORBIDDEN).await;
@@ -105,14 +106,14 @@ async fn what_is_forbidden_or_asked_about_learns_nothing_in_the_turn() {
     load(alice, &talk.id, "drop-tables").await;
     settle().await;
     only_forbidden(alice).await;
-    // The next turn teaches again.
+    // The next turn adds examples again.
     let message = "use drop-tables on the test database";
     talk.say(message).await;
     learned(alice, "drop-tables", &[message, FORBIDDEN]).await;
 }
 
 #[tokio::test]
-async fn a_view_over_mcp_in_the_turn_teaches_nothing_either() {
+async fn a_view_over_mcp_in_the_same_turn_adds_no_example() {
     let World { alice, .. } = &world().await;
     let talk = Talk::long(alice).await;
     talk.say(FORBIDDEN).await;
@@ -121,14 +122,14 @@ async fn a_view_over_mcp_in_the_turn_teaches_nothing_either() {
     only_forbidden(alice).await;
 }
 
-/// Until the message that forbids the skill is a counter-example of it, and nothing an example.
+/// Waits until the forbidding message is the only example of the skill, as a counter-example.
 async fn only_forbidden(who: &Caller) {
     learned(who, "drop-tables", &[FORBIDDEN]).await;
     let learned = examples(who, "drop-tables").await;
     assert_eq!(learned[0]["counter_example"], true, "{learned:?}");
 }
 
-/// The answer of a repeated turn is the same, byte for byte, and nothing is noted twice.
+/// A repeated turn returns the same bytes and records nothing again.
 #[tokio::test]
 async fn a_repeated_turn_answers_the_same() {
     let World { alice, .. } = &world().await;
@@ -140,7 +141,7 @@ async fn a_repeated_turn_answers_the_same() {
 }
 
 #[tokio::test]
-async fn match_tells_the_stance_and_its_words() {
+async fn match_returns_the_stance_and_its_cue() {
     let World { alice, .. } = &world().await;
     let ask = async |message: &str| -> Value {
         let body = json!({"message": message, "explain": true});
@@ -167,7 +168,7 @@ async fn match_tells_the_stance_and_its_words() {
     assert!(!candidates.contains(&"drop-tables".to_owned()), "{candidates:?}");
 }
 
-/// One user's exclusions are nobody else's.
+/// One user's exclusions do not affect other users.
 #[tokio::test]
 async fn other_users_are_not_affected() {
     let World { alice, bob, .. } = &world().await;

@@ -1,4 +1,4 @@
-//! Names of skills in messages: which are found, where they stand, which are meant.
+//! Names of skills in messages: which names are found, at which position, and which the user means.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn matches(who: &Caller, message: &str) -> Value {
     who.post("/v1/skills/match", json!({"message": message})).await.ok(200)["items"].clone()
 }
 
-/// The names that a turn would inject.
+/// Returns the names that a turn would make active.
 async fn meant(who: &Caller, message: &str) -> Vec<String> {
     let items = matches(who, message).await;
     let meant = items.as_array().unwrap().iter().filter(|item| item["meant"] == true);
@@ -31,7 +31,7 @@ async fn world() -> World {
     world
 }
 
-/// Acceptance case 14.
+/// Acceptance case 14: a name is found only as a whole word.
 #[tokio::test]
 async fn names_are_whole_words() {
     let World { alice, .. } = &world().await;
@@ -61,7 +61,7 @@ async fn names_are_whole_words() {
     }
 }
 
-/// An ordinary word is a name where the message says so.
+/// An ordinary word counts as a name if the message calls it explicitly.
 #[tokio::test]
 async fn explicit_forms_make_any_word_a_name() {
     let World { alice, .. } = &world().await;
@@ -92,7 +92,7 @@ async fn explicit_forms_make_any_word_a_name() {
 }
 
 #[tokio::test]
-async fn places_are_counted_in_characters() {
+async fn positions_are_counted_in_characters() {
     let World { alice, .. } = &world().await;
     for (message, name, text, start, end) in [
         ("git", "git", "git", 0, 3),
@@ -121,7 +121,7 @@ async fn places_are_counted_in_characters() {
 }
 
 #[tokio::test]
-async fn a_last_segment_is_a_name_where_it_is_one_skills_alone() {
+async fn a_last_segment_is_a_name_if_only_one_skill_has_it() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["mcp/webhook", "mcp/jira", "ops/kubectl", "dev/kubectl", "jira-cloud/import-csv"]).await;
     for (message, expected) in [
@@ -145,7 +145,7 @@ async fn a_last_segment_is_a_name_where_it_is_one_skills_alone() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused() {
+async fn malformed_messages_are_rejected() {
     let World { alice, bob, .. } = &world().await;
     let ask = |body: Value| alice.post("/v1/skills/match", body);
     ask(json!({"message": ""})).await.invalid("/message", "empty");

@@ -1,4 +1,4 @@
-//! What a conversation worked out without a skill, and the next one's reminder of it.
+//! The reminder to save a solution that the previous conversation found without a skill.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::talk::Talk;
 
 const PLAIN: &str = "Did you solve something complex? Save it with skill_save.";
 
-/// A conversation with so many tool calls that is over.
+/// Holds a conversation with `tool_calls` tool calls in its second turn.
 async fn solved(who: &Caller, message: &str, tool_calls: u32) -> Talk {
     let talk = Talk::long(who).await;
     talk.turn(json!({"message": message})).await.ok(200);
@@ -16,7 +16,7 @@ async fn solved(who: &Caller, message: &str, tool_calls: u32) -> Talk {
     talk
 }
 
-/// The first reminder of a conversation that begins now.
+/// Returns the first reminder of a new conversation.
 async fn first_nudge(who: &Caller) -> Value {
     let talk = Talk::open(who, json!({"tools": "full"})).await;
     let tenth = say_ten(&talk).await;
@@ -25,7 +25,7 @@ async fn first_nudge(who: &Caller) -> Value {
     tenth["nudge"].clone()
 }
 
-/// Nine messages that bring no reminder, and the answer to the tenth.
+/// Sends nine messages that get no reminder, and returns the answer to the tenth.
 async fn say_ten(talk: &Talk) -> Value {
     for _ in 1..10 {
         let turn = talk.say("hello").await;
@@ -35,21 +35,23 @@ async fn say_ten(talk: &Talk) -> Value {
 }
 
 fn named(title: &str) -> Value {
-    json!(format!("{PLAIN} Last time ('{title}') something was worked out without a skill: save it with skill_save?"))
+    json!(format!(
+        "{PLAIN} Last time ('{title}') a problem was solved without a skill: save the solution with skill_save?"
+    ))
 }
 
 #[tokio::test]
-async fn the_next_conversation_names_what_was_worked_out_once() {
+async fn the_next_conversation_names_an_unsaved_solution_once() {
     let World { alice, bob, .. } = &World::new().await;
     solved(alice, "Book the <b>night</b> train\nto 'Oslo'", 5).await.tell("/end", json!({})).await;
     assert_eq!(first_nudge(bob).await, PLAIN);
     assert_eq!(first_nudge(alice).await, named("Book the ‹b›night‹/b› train to ’Oslo’"));
-    // The conversation before this one is now the one that named it.
+    // The previous conversation is now the one that was just reminded.
     assert_eq!(first_nudge(alice).await, PLAIN);
 }
 
 #[tokio::test]
-async fn a_later_reminder_names_nothing_and_the_answer_stays_the_same() {
+async fn later_reminders_name_no_solution_and_repeats_answer_the_same() {
     let World { alice, .. } = &World::new().await;
     solved(alice, "move the meeting", 7).await.tell("/end", json!({})).await;
     let talk = Talk::long(alice).await;
@@ -67,7 +69,7 @@ async fn a_later_reminder_names_nothing_and_the_answer_stays_the_same() {
 }
 
 #[tokio::test]
-async fn a_correction_that_was_overcome_counts_and_few_calls_do_not() {
+async fn a_resolved_correction_counts_and_few_tool_calls_do_not() {
     let World { alice, .. } = &World::new().await;
     solved(alice, "few calls", 4).await.tell("/end", json!({})).await;
     assert_eq!(first_nudge(alice).await, PLAIN);
@@ -89,7 +91,7 @@ async fn a_correction_that_was_overcome_counts_and_few_calls_do_not() {
 }
 
 #[tokio::test]
-async fn nothing_is_named_that_had_a_skill_or_is_not_to_be_trusted() {
+async fn solutions_with_a_skill_or_from_tainted_sessions_are_not_named() {
     let World { alice, .. } = &World::new().await;
     let tainted = solved(alice, "read the mail", 9).await;
     tainted.tell("/taint", json!({"source": "a mail"})).await;
@@ -107,19 +109,19 @@ async fn nothing_is_named_that_had_a_skill_or_is_not_to_be_trusted() {
     let called = solved(alice, "use made", 9).await;
     called.tell("/end", json!({})).await;
     assert_eq!(first_nudge(alice).await, PLAIN);
-    // A conversation that goes on beside this one is not over.
+    // A conversation that continues after the new one began has not ended.
     let beside = solved(alice, "still at it", 9).await;
     let next = Talk::open(alice, json!({"tools": "full"})).await;
     beside.say("and more").await;
     assert_eq!(say_ten(&next).await["nudge"], PLAIN);
-    // One that has been silent since is, whether or not somebody ended it.
+    // A conversation that was silent since then counts as ended, even without a call of `/end`.
     let quiet = solved(alice, "nobody ends it", 9).await;
     quiet.silent_for("1 hour");
     assert_eq!(first_nudge(alice).await, named("nobody ends it"));
 }
 
 #[tokio::test]
-async fn the_summary_gives_the_title_and_the_text_is_for_who_can_save() {
+async fn the_summary_gives_the_title_and_only_agents_that_can_save_get_text() {
     let World { alice, .. } = &World::new().await;
     let talk = solved(alice, "a long beginning", 9).await;
     talk.tell("/end", json!({})).await;

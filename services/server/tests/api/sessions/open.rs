@@ -1,4 +1,4 @@
-//! Sessions: opened, resumed, closed by silence; their log, taint, feedback and lists.
+//! Sessions: opened, resumed and ended by silence; the lists of sessions.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ const SESSION: [&str; 17] = [
 ];
 
 #[tokio::test]
-async fn a_session_opens_with_what_it_begins_with() {
+async fn a_new_session_returns_its_terms_and_snapshot() {
     let World { alice, .. } = &World::new().await;
     let opened = alice.send(Method::POST, "/v1/sessions").await.ok(201);
     assert_eq!(members(&opened), SESSION);
@@ -45,7 +45,7 @@ async fn a_session_opens_with_what_it_begins_with() {
         members(&opened["snapshot"]),
         ["created_at", "expires_at", "id", "omitted", "sha256", "shortened", "text", "tokens"]
     );
-    // Without a key each is one of its own.
+    // Without a key each call opens a new session.
     assert_ne!(alice.post("/v1/sessions", json!({})).await.ok(201)["id"], opened["id"]);
     let path = format!("/v1/sessions/{}", opened["id"].as_str().unwrap());
     let mut read = alice.get(&path).await.ok(200);
@@ -59,7 +59,7 @@ async fn open(who: &Caller, terms: &Value, status: u16) -> Value {
     opened
 }
 
-/// Acceptance case 22.
+/// Acceptance case 22: on SMS, voice and chat a session opened after six hours of silence is a new one.
 #[tokio::test]
 async fn six_hours_of_silence_end_a_conversation() {
     let World { alice, .. } = &World::new().await;
@@ -104,13 +104,13 @@ async fn six_hours_of_silence_end_a_conversation() {
         assert_eq!(summary["pending"], json!(["Remind me to book it."]));
         assert!(summary["topics"].as_array().unwrap().contains(&json!("Venice")));
         assert!(talk.read().await["ended_at"].is_string());
-        // The new one is resumed, and still knows the old one.
+        // The new session is resumed and still has the summary of the old one.
         let resumed = open(alice, &terms, 200).await;
         assert_eq!((&resumed["id"], &resumed["previous_summary"]), (&next["id"], summary));
     }
 }
 
-/// One without a message has not begun: it is used again, with the terms of now and what is to be known now.
+/// A session without a message has not begun. Opening it again applies the new terms and the current snapshot.
 #[tokio::test]
 async fn a_session_without_a_message_is_reused() {
     let World { alice, .. } = &World::new().await;
@@ -126,7 +126,7 @@ async fn a_session_without_a_message_is_reused() {
     assert_eq!(again["inline_top"], true);
     assert!(again["started_at"].as_str() >= first["started_at"].as_str());
     assert!(again["snapshot"]["text"].as_str().unwrap().contains("- zither: "));
-    // Once it has begun it keeps its terms.
+    // A session with a message keeps its terms.
     let talk = Talk { who: alice.clone(), id: again["id"].as_str().unwrap().to_owned(), opened: again.clone() };
     talk.say("hello").await;
     let kept = open(alice, &json!({"key": "k", "channel": "voice", "max_turns": 7}), 200).await;
@@ -137,9 +137,9 @@ async fn a_session_without_a_message_is_reused() {
     );
 }
 
-/// An answer to resuming a session with other terms says which terms are in force, and how to change them.
+/// Resuming a session with other terms returns a notice with the terms in force and how to change them.
 #[tokio::test]
-async fn a_resumed_session_says_which_terms_it_keeps() {
+async fn a_resumed_session_reports_the_terms_it_keeps() {
     let World { alice, .. } = &World::new().await;
     let terms = json!({"key": "k", "channel": "voice", "max_turns": 1});
     let talk = Talk::open(alice, terms.clone()).await;
@@ -155,13 +155,13 @@ async fn a_resumed_session_says_which_terms_it_keeps() {
         notice.contains("max_turns 1, index_budget 16000, inline_top false;") && notice.contains("end it"),
         "{notice}"
     );
-    // Its advice works.
+    // Following the advice of the notice works.
     talk.tell("/end", json!({})).await;
     let next = open(alice, &more, 201).await;
     assert_eq!((&next["max_turns"], &next["notice"]), (&json!(20), &Value::Null));
 }
 
-/// A tenant that tries out its workers needs no SQL and no six hours.
+/// A shorter gap lets a tenant try out its workers without waiting six hours.
 #[tokio::test]
 async fn a_tenant_sets_how_long_a_conversation_may_be_silent() {
     let channels = json!({"voice": {"session_gap_minutes": 1}, "chat": {"session_gap_minutes": 2000}});
@@ -186,11 +186,11 @@ async fn a_tenant_sets_how_long_a_conversation_may_be_silent() {
             talk.turn(json!({"message": "and now?"})).await.refused(409, "session-ended");
             alice.post(&talk.path("/reply"), json!({"message": "late"})).await.refused(409, "session-ended");
         } else {
-            // Where conversations have ids, who comes back within a day finds the session as it was.
+            // On the other channels conversations have ids: a turn within a day continues the session.
             talk.say("and now?").await;
             talk.silent_for(beyond);
         }
-        // The gap is that of the channel it is held on, whatever is asked for now.
+        // The gap of the session's own channel applies, even if the request names another channel.
         let other =
             json!({"key": format!("key-{channel}"), "channel": if channel == "voice" { "chat" } else { "voice" }});
         let next = open(alice, &other, 201).await;
@@ -199,7 +199,7 @@ async fn a_tenant_sets_how_long_a_conversation_may_be_silent() {
 }
 
 #[tokio::test]
-async fn an_ended_session_is_followed_by_another() {
+async fn an_ended_session_is_followed_by_a_new_one() {
     let World { alice, .. } = &World::new().await;
     let terms = json!({"key": "k"});
     let talk = Talk::open(alice, terms.clone()).await;
@@ -212,7 +212,7 @@ async fn an_ended_session_is_followed_by_another() {
         (&next["previous_session"], &next["previous_summary"]["title"]),
         (&talk.opened["id"], &json!("We decided to paint the fence"))
     );
-    // One that was ended without a word has nothing to tell.
+    // A session that ended without a message has no summary.
     alice.send(Method::POST, &format!("/v1/sessions/{}/end", next["id"].as_str().unwrap())).await.ok(200);
     let third = open(alice, &terms, 201).await;
     assert_eq!((&third["previous_session"], &third["previous_summary"]), (&next["id"], &Value::Null));
@@ -221,7 +221,7 @@ async fn an_ended_session_is_followed_by_another() {
 }
 
 #[tokio::test]
-async fn keys_are_a_users_own() {
+async fn session_keys_are_separate_for_each_user() {
     let world = World::new().await;
     let mut ids = BTreeSet::new();
     for who in [&world.alice, &world.bob, &world.other_tenant().await] {
@@ -231,7 +231,7 @@ async fn keys_are_a_users_own() {
 }
 
 #[tokio::test]
-async fn twenty_openings_at_once_are_one_session() {
+async fn twenty_concurrent_opens_make_one_session() {
     let World { alice, .. } = &World::new().await;
     let elsewhere = alice.at(keeper());
     let open = |n: usize| {
@@ -253,7 +253,7 @@ async fn twenty_openings_at_once_are_one_session() {
     assert_eq!(alice.get("/v1/sessions").await.ok(200)["items"].as_array().unwrap().len(), 2);
 }
 
-/// A repeated request without a key of its own means the same session.
+/// A request repeated with its `Idempotency-Key`, but without a session key, returns the same session.
 #[tokio::test]
 async fn a_retry_opens_no_second_session() {
     let World { alice, .. } = &World::new().await;
@@ -264,7 +264,7 @@ async fn a_retry_opens_no_second_session() {
 }
 
 #[tokio::test]
-async fn what_is_no_session_is_refused() {
+async fn malformed_sessions_are_rejected() {
     let World { alice, .. } = &World::new().await;
     let refuse = |body: Value| alice.post("/v1/sessions", body);
     for key in ["", " ", " k", "k ", "a\0b", "a\nb", "a\u{85}b", &"k".repeat(256)] {
@@ -339,7 +339,7 @@ async fn sessions_are_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn who_may_open_sessions() {
+async fn the_sessions_scope_is_required() {
     let world = World::new().await;
     for (method, path) in [(Method::POST, "/v1/sessions"), (Method::GET, "/v1/sessions"), (Method::GET, "/v1/snapshot")]
     {
@@ -359,7 +359,7 @@ async fn who_may_open_sessions() {
     other.who.get(&talk.path("")).await.refused(404, "not-found");
 }
 
-/// Starter skills are there when the first session begins.
+/// The first session's snapshot contains the starter skills.
 #[tokio::test]
 async fn starters_are_in_the_first_snapshot() {
     let World { alice, .. } = &World::with(json!({"starter_skills": true})).await;
@@ -367,9 +367,9 @@ async fn starters_are_in_the_first_snapshot() {
     assert!(opened["snapshot"]["text"].as_str().unwrap().contains("\n- iterative-planning: "));
 }
 
-/// A turn beside the end of its session is had, or refused, and nothing between.
+/// A turn sent while its session ends either takes effect completely or is rejected.
 #[tokio::test]
-async fn an_end_and_a_turn_at_once_are_in_some_order() {
+async fn a_concurrent_end_and_turn_are_serialized() {
     let World { alice, .. } = &World::new().await;
     for _ in 0..10 {
         let talk = Talk::open(alice, json!({"key": "k"})).await;

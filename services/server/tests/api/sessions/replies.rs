@@ -1,4 +1,4 @@
-//! The log of a session, beside its turns: the agent's replies, and feedback.
+//! Parts of a session's log other than turns: the agent's replies, and feedback.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::sql;
 use crate::talk::Talk;
 
 #[tokio::test]
-async fn both_sides_are_logged() {
+async fn messages_of_user_and_agent_are_logged() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     talk.say("What is up?").await;
@@ -45,7 +45,7 @@ async fn both_sides_are_logged() {
 }
 
 #[tokio::test]
-async fn what_is_no_reply_is_refused() {
+async fn malformed_replies_are_rejected() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     let reply = |body: Value| alice.post(&talk.path("/reply"), body);
@@ -62,13 +62,13 @@ async fn what_is_no_reply_is_refused() {
         alice.get(&talk.path(&format!("/messages?{query}"))).await.refused(400, "malformed");
     }
     assert_eq!(alice.get(&talk.path("/messages")).await.ok(200)["items"], json!([]));
-    // The agent may speak first: before any turn.
+    // The agent may send the first message, before any turn.
     assert_eq!(reply(json!({"message": "x".repeat(65_536)})).await.ok(200), json!({"turn": 0}));
 }
 
-/// A retry with the same key has no second effect, and gets the same answer.
+/// A retry with the same key has no second effect and returns the same answer.
 #[tokio::test]
-async fn what_is_told_twice_is_kept_once() {
+async fn a_reply_or_feedback_sent_twice_is_stored_once() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     talk.say("hello").await;
@@ -96,7 +96,7 @@ fn judgements(talk: &Talk) -> u64 {
 }
 
 #[tokio::test]
-async fn a_session_is_judged() {
+async fn a_session_gets_feedback_and_a_quality() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     let judge = async |body: Value| talk.tell("/feedback", body).await;

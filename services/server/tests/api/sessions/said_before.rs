@@ -1,4 +1,5 @@
-//! A message is read with what was said before it: what it agrees to, chooses, refuses or goes on with.
+//! A message is interpreted with the messages before it: it agrees to an offer, chooses an item, refuses or
+//! continues.
 
 use std::fs;
 use std::path::Path;
@@ -8,9 +9,9 @@ use serde_json::{Value, json};
 use super::everyday::{vectors_made, with_model, world};
 use crate::answers::pluck;
 use crate::callers::{Caller, World};
-use crate::recall::escape;
 use crate::service::{keeper, poll_async};
-use crate::talk::{Talk, create_described, described, names};
+use crate::sessions::recall::escape;
+use crate::talk::{Talk, brought, create_described, described, names};
 
 /// Skills that are found by their words.
 const SKILLS: [(&str, &str); 4] = [
@@ -20,17 +21,12 @@ const SKILLS: [(&str, &str); 4] = [
     ("kite-repair", "Mends torn kites with silk and glue"),
 ];
 
-/// A conversation in which the user has said something, and the agent has replied.
+/// Begins a conversation with a message of the user and a reply of the agent.
 async fn replied(who: &Caller, message: &str, reply: &str) -> Talk {
     let talk = Talk::long(who).await;
     talk.say(message).await;
     talk.tell("/reply", json!({"message": reply})).await;
     talk
-}
-
-/// What a turn brings, named or found.
-fn brought(turn: &Value) -> Vec<String> {
-    [names(turn, "active"), names(turn, "relevant")].concat()
 }
 
 async fn zoo() -> World {
@@ -40,7 +36,7 @@ async fn zoo() -> World {
 }
 
 #[tokio::test]
-async fn an_agreement_brings_what_was_offered() {
+async fn an_agreement_recalls_the_offered_skill() {
     let World { alice, .. } = &zoo().await;
     let offer = "It looks dusty. Shall I brush the striped zebra and feed it?";
     for message in ["yes, please", "Yes", "do it", "genau", "oui", "да", "好的", "はい", "sí, por favor", "네"]
@@ -48,22 +44,22 @@ async fn an_agreement_brings_what_was_offered() {
         let talk = replied(alice, "hello there", offer).await;
         assert_eq!(brought(&talk.say(message).await), ["zebra-care"], "{message}");
     }
-    // Nobody has offered anything: nothing changes.
+    // Without an offer the agreement recalls no skill.
     let talk = Talk::long(alice).await;
     talk.say("hello there").await;
     assert_eq!(brought(&talk.say("yes, please").await), [] as [&str; 0]);
-    // The reply before is what counts, not an earlier one.
+    // Only the latest reply counts, not an earlier one.
     let talk = replied(alice, "hello there", offer).await;
     talk.say("what a day").await;
     assert_eq!(brought(&talk.say("yes, please").await), [] as [&str; 0]);
-    // The agent may speak first.
+    // The agent may send the first message.
     let talk = Talk::long(alice).await;
     talk.tell("/reply", json!({"message": offer})).await;
     assert_eq!(brought(&talk.say("yes").await), ["zebra-care"]);
 }
 
 #[tokio::test]
-async fn refusals_bring_nothing_and_choices_their_item() {
+async fn refusals_recall_no_skill_and_choices_the_chosen_one() {
     let World { alice, .. } = &zoo().await;
     let list = "I can do this:\n1. brush the striped zebra\n2. tune the strings of the harp\n3. mend the torn kites";
     for (message, expected) in [
@@ -79,7 +75,7 @@ async fn refusals_bring_nothing_and_choices_their_item() {
 }
 
 #[tokio::test]
-async fn other_requests_are_not_disturbed() {
+async fn other_requests_are_recalled_despite_an_offer() {
     let World { alice, .. } = &zoo().await;
     let offer = "Shall I brush the striped zebra?";
     let talk = replied(alice, "hello there", offer).await;
@@ -91,7 +87,7 @@ async fn other_requests_are_not_disturbed() {
         let talk = replied(alice, "hello there", offer).await;
         assert_eq!(brought(&talk.say(message).await), ["harp-tuning"], "{message}");
     }
-    // A name in the message is called as ever, and what was offered comes besides.
+    // A skill named in the message is active as usual, and the offered skill is recalled as well.
     let talk = replied(alice, "hello there", offer).await;
     let turn = talk.say("yes, and use kite-repair").await;
     assert_eq!(
@@ -102,7 +98,7 @@ async fn other_requests_are_not_disturbed() {
 }
 
 #[tokio::test]
-async fn a_question_that_goes_on_is_read_with_the_one_before() {
+async fn a_continued_question_is_read_with_the_one_before() {
     let World { alice, .. } = &zoo().await;
     let talk = replied(alice, "who salts the wheels of cheese in the cellar today?", "Ann does.").await;
     let turn =
@@ -111,20 +107,20 @@ async fn a_question_that_goes_on_is_read_with_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_skill_that_the_agent_named_comes_whole() {
+async fn a_skill_that_the_agent_named_becomes_active_after_a_yes() {
     let World { alice, .. } = &zoo().await;
     let talk = replied(alice, "hello there", "Shall I use kite-repair for it?").await;
     let turn = talk.say("yes please").await;
     assert_eq!(names(&turn, "active"), ["kite-repair"]);
-    assert_eq!(turn["active"][0]["reason"], "named in what the message agrees to");
+    assert_eq!(turn["active"][0]["reason"], "named in the offer that the message agrees to");
     assert!(!turn["text"].as_str().unwrap().contains("The user called for this skill"), "{turn}");
     let talk = replied(alice, "hello there", "Shall I use kite-repair for it?").await;
     assert_eq!(brought(&talk.say("no").await), [] as [&str; 0]);
 }
 
-/// Whichever process the reply was told.
+/// The reply counts whichever process logged it.
 #[tokio::test]
-async fn a_reply_counts_wherever_it_was_logged() {
+async fn a_reply_counts_whichever_process_logged_it() {
     let World { alice, .. } = &zoo().await;
     for round in 0..2 {
         let talk = Talk::long(alice).await;
@@ -138,9 +134,9 @@ async fn a_reply_counts_wherever_it_was_logged() {
     }
 }
 
-/// "yes" is no example of the skill that is used after it, nor is what the agent said.
+/// Neither "yes" nor the agent's message becomes an example of the skill that is used next.
 #[tokio::test]
-async fn an_agreement_teaches_nothing() {
+async fn an_agreement_adds_no_example() {
     let World { alice, .. } = &zoo().await;
     let talk = replied(alice, "hello there", "Shall I use kite-repair for the torn kites of all children?").await;
     assert_eq!(names(&talk.say("yes, that would be great, thank you very much").await, "active"), ["kite-repair"]);
@@ -183,9 +179,34 @@ async fn a_recall_takes_its_question_from_a_session() {
     }
 }
 
-/// A request beside what was pasted into the message.
+/// Recall finds an offer at the end of a long reply. It also finds the user's last message, however many agent
+/// replies follow it.
 #[tokio::test]
-async fn a_request_behind_a_long_paste_is_found() {
+async fn recall_finds_a_late_offer_and_a_question_before_many_replies() {
+    let World { alice, .. } = &zoo().await;
+    let recalled = async |query: String| {
+        let answer = alice.get(&format!("/v1/recall?{query}")).await.ok(200);
+        pluck(&answer["items"], "name")
+    };
+    let long = format!("{}\n\nShall I brush the striped zebra?", "The weather was fine on that day. ".repeat(400));
+    let talk = replied(alice, "hello there", &long).await;
+    let q = format!("session={}&q={}", talk.id, escape("yes please"));
+    assert_eq!(recalled(q).await, ["zebra-care"]);
+    talk.say("yes please").await;
+    assert_eq!(recalled(format!("session={}", talk.id)).await, ["zebra-care"]);
+    let talk = Talk::long(alice).await;
+    talk.say("tune the strings of the golden harp").await;
+    for n in 0..14 {
+        talk.tell("/reply", json!({"message": format!("Working on part {n}.")})).await;
+    }
+    assert_eq!(recalled(format!("session={}", talk.id)).await, ["harp-tuning"]);
+    let q = format!("session={}&q={}", talk.id, escape("and on Friday?"));
+    assert_eq!(recalled(q).await, ["harp-tuning"]);
+}
+
+/// A message may have a request before or after pasted text.
+#[tokio::test]
+async fn a_request_next_to_a_long_paste_is_found() {
     let World { alice, .. } = &zoo().await;
     let line = "2026-11-28T21:14:07Z ERROR worker lost the connection to its shard, 17 attempts left\n";
     let prose = "The committee met on the hill and spoke of roads, of bridges, and of the long winter behind them. ";
@@ -198,12 +219,12 @@ async fn a_request_behind_a_long_paste_is_found() {
     }
     let quoted = format!("{request}\n\n> Could somebody tune the strings of the golden harp?\n> Ann\n");
     assert_eq!(brought(&Talk::long(alice).await.say(&quoted).await).first().unwrap(), "zebra-care");
-    // What is pasted alone is searched by its words.
+    // A message that is only pasted text is searched by its words.
     let pasted = "```\nbrush --striped zebra; feed zebra\nbrush zebra again; feed the striped zebra\n```";
     assert_eq!(brought(&Talk::long(alice).await.say(pasted).await), ["zebra-care"]);
 }
 
-/// The skills of the conversations that were written before the rules which read them.
+/// Skills of the conversations that were written before the rules for reading them.
 const HELPERS: [(&str, &str); 11] = [
     ("book-table", "Books a table at a restaurant"),
     ("refund-order", "Refunds an order that a customer is not happy with"),
@@ -218,9 +239,9 @@ const HELPERS: [(&str, &str); 11] = [
     ("water-plants", "Waters the plants"),
 ];
 
-/// The English ones of the conversations held out for `domain`, with the real model.
+/// Replays the English conversations of the held-out set in `domain`, with the real model.
 #[tokio::test]
-async fn conversations_bring_what_they_ask_for() {
+async fn conversations_recall_the_requested_skills() {
     let Some(service) = with_model() else { return };
     let World { alice, slug, .. } = &world(&service, json!({"starter_skills": false})).await;
     create_described(alice, &HELPERS).await;
@@ -244,14 +265,15 @@ async fn conversations_bring_what_they_ask_for() {
         }
     }
     println!("brought {right}, not {wrong:?}; silent {silent}, not {spoke:?}");
+    assert!(right + wrong.len() >= 24 && silent + spoke.len() >= 7);
     assert!(right >= 9 * wrong.len(), "{right} right, {wrong:?}");
     assert_eq!(spoke, [] as [&str; 0]);
 }
 
-/// Turns in which something is agreed to, of a public data set that has no replies: the reply is an offer made of another wording of the
-/// skill's description. It is measured only where there is one.
+/// Turns of a public data set in which the user agrees. The set has no replies, so the reply is an offer made from
+/// another wording of the skill's description. The test is skipped if the set is missing.
 #[tokio::test]
-async fn agreements_of_a_public_set_bring_what_was_offered() {
+async fn agreements_of_a_public_set_recall_the_offered_skill() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/fieldsets/sgd-dev"));
     if !folder.exists() {
         return eprintln!("skipped: there is no folder of public sets");
@@ -280,6 +302,7 @@ async fn agreements_of_a_public_set_bring_what_was_offered() {
         });
         found.and_then(|message| message["message"].as_str()).unwrap_or("hello").to_owned()
     };
+    let mut found_of = Vec::new();
     for (kind, is_replied) in
         [("without a reply", false), ("with an offer in other words", true), ("with \"shall I go ahead?\"", true)]
     {
@@ -314,6 +337,9 @@ async fn agreements_of_a_public_set_bring_what_was_offered() {
             share(at.iter().sum()),
             names as f64 / agreed.len() as f64
         );
-        assert!(!kind.contains("other words") || share(at.iter().sum()) >= 0.85, "{kind}");
+        found_of.push(share(at.iter().sum()));
     }
+    let [alone, offered, vague] = found_of[..] else { panic!("three kinds of replies") };
+    assert!(agreed.len() >= 100 && offered >= 0.85, "{offered:.3}");
+    assert!(vague >= alone + 0.05, "a reply that says little adds the message before: {vague:.3} and {alone:.3}");
 }

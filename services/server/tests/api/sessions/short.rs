@@ -1,11 +1,11 @@
-//! What people type and say to a phone: a few words, in their language, with the real model.
+//! Messages that people type or speak on a phone: a few words in their own language, with the real model.
 
 use serde_json::{Value, json};
 
 use super::everyday::{ready, vectors_made, with_model, world};
 use crate::callers::{Caller, World};
 use crate::examples::{load, messages};
-use crate::talk::{Talk, create_described, names};
+use crate::talk::{Talk, brought, create_described};
 
 const SKILLS: [(&str, &str); 8] = [
     ("mcp/email", "Sends and reads email."),
@@ -18,12 +18,12 @@ const SKILLS: [(&str, &str); 8] = [
     ("translate-text", "Translates a text into another language."),
 ];
 
-/// What an SMS of a new conversation brings: called skills, then those that fit.
-async fn brought(who: &Caller, message: &str) -> Vec<String> {
+/// Returns the skills for an SMS of a new conversation: called skills, then recalled ones.
+async fn brought_by_sms(who: &Caller, message: &str) -> Vec<String> {
     let talk = Talk::open(who, json!({"channel": "sms"})).await;
     let turn = talk.turn(json!({"message": message, "deadline_ms": 30_000})).await.ok(200);
     assert_eq!(turn["degraded"], Value::Null, "{message}");
-    [names(&turn, "active"), names(&turn, "relevant")].concat()
+    brought(&turn)
 }
 
 #[tokio::test]
@@ -45,16 +45,16 @@ async fn a_few_words_are_a_whole_request() {
         ("¿va a llover mañana?", "weather"),
         ("выключи свет", "hue-lights"),
     ] {
-        let found = brought(alice, message).await;
+        let found = brought_by_sms(alice, message).await;
         assert_eq!(found.first().map(String::as_str), Some(skill), "{message}: {found:?}");
         assert!(found.len() <= 3, "{message}: {found:?}");
     }
     for message in ["ok", "thanks!", "yes", "lol", "👍", "danke dir", "xyzzy plugh quux frobnicate", "good night"] {
-        assert_eq!(brought(alice, message).await, Vec::<String>::new(), "{message}");
+        assert_eq!(brought_by_sms(alice, message).await, Vec::<String>::new(), "{message}");
     }
 }
 
-/// A whole request of twelve letters.
+/// A message of twelve Chinese characters is a complete request.
 #[tokio::test]
 async fn a_trigger_counts_in_a_short_message() {
     let World { alice, .. } = &World::with(json!({"starter_skills": false})).await;
@@ -66,9 +66,9 @@ async fn a_trigger_counts_in_a_short_message() {
     assert_eq!(found["explanation"]["candidates"][0]["comes"], true, "{found}");
 }
 
-/// A use after small talk says nothing of what the skill is for.
+/// A use after small talk adds no example to the skill.
 #[tokio::test]
-async fn small_talk_teaches_nothing() {
+async fn small_talk_adds_no_example() {
     let Some(service) = with_model() else { return };
     let World { alice, slug, .. } = &world(&service, json!({"starter_skills": false})).await;
     create_described(alice, &SKILLS).await;

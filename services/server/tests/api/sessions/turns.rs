@@ -1,4 +1,4 @@
-//! Turns: idempotent, counted, in order; and what is no turn.
+//! Turns: idempotent, counted and ordered; malformed turns are rejected.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::answers::{Answer, pluck};
 use crate::callers::{World, skill};
-use crate::recall::with_embeddings;
 use crate::service::keeper;
+use crate::sessions::recall::with_embeddings;
 use crate::sql;
 use crate::talk::{Talk, create_described, names};
 
-/// Acceptance case 21.
+/// Acceptance case 21: a repeated turn returns the stored answer byte for byte.
 #[tokio::test]
-async fn a_turn_is_had_once_and_read_again_byte_for_byte() {
+async fn a_turn_happens_once_and_is_read_again_byte_for_byte() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["zither"]).await;
     let talk = Talk::long(alice).await;
@@ -43,7 +43,7 @@ async fn a_turn_is_had_once_and_read_again_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn fifty_of_one_key_at_once_are_one_turn() {
+async fn fifty_concurrent_turns_with_one_key_are_one_turn() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["zither"]).await;
     let talk = Talk::long(alice).await;
@@ -61,7 +61,7 @@ async fn fifty_of_one_key_at_once_are_one_turn() {
     assert!(has_events(&talk, 1));
 }
 
-/// Whether the loads of the session's user were so many in all.
+/// Returns whether the session's user has exactly `times` loads in total.
 fn has_events(talk: &Talk, times: u64) -> bool {
     let of_user = format!("select user_id from sessions where session_id = '{}'", talk.id);
     sql::execute(&format!(
@@ -70,7 +70,7 @@ fn has_events(talk: &Talk, times: u64) -> bool {
 }
 
 #[tokio::test]
-async fn a_key_stands_for_one_message() {
+async fn a_turn_key_identifies_one_message() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     let say = |message: &str| talk.turn(json!({"message": message, "turn_key": "k"}));
@@ -78,7 +78,7 @@ async fn a_key_stands_for_one_message() {
     say("two").await.invalid("/turn_key", "fresh key");
     say("one ").await.invalid("/turn_key", "fresh key");
     assert_eq!(say("one").await.body, first.body);
-    // The header names a turn like the member does.
+    // The `Idempotency-Key` header works like the member `turn_key`.
     let send = |message: &str| talk.turn(json!({"message": message})).header("Idempotency-Key", "h");
     let first = send("three").await;
     assert_eq!(first.ok(200)["turn"], 2);
@@ -90,7 +90,7 @@ async fn a_key_stands_for_one_message() {
 }
 
 #[tokio::test]
-async fn turns_at_once_all_happen_and_show_nothing_twice() {
+async fn concurrent_turns_all_succeed_and_show_each_skill_once() {
     let World { alice, .. } = &World::new().await;
     create_described(alice, &[("zither", "Plays music with strings"), ("kazoo", "Plays music with air")]).await;
     let talk = Talk::long(alice).await;
@@ -112,7 +112,7 @@ async fn turns_at_once_all_happen_and_show_nothing_twice() {
 }
 
 #[tokio::test]
-async fn every_ten_turns_remind_of_saving() {
+async fn every_tenth_turn_reminds_of_saving() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     for turn in 1..=20 {
@@ -128,7 +128,7 @@ async fn every_ten_turns_remind_of_saving() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_over_takes_no_turn() {
+async fn an_ended_conversation_accepts_no_turn() {
     let World { alice, .. } = &World::new().await;
     for channel in ["sms", "voice", "chat", "scheduled", "nudge"] {
         let talk = Talk::open(alice, json!({"channel": channel})).await;
@@ -137,7 +137,7 @@ async fn a_conversation_that_is_over_takes_no_turn() {
         talk.silent_for("5 hours 59 minutes");
         talk.say("still here").await;
         talk.silent_for("6 hours 1 second");
-        // Where there is more than one stream, who comes back within a day finds the session as it was.
+        // On channels with several conversations, a turn within a day continues the session.
         if !["sms", "voice"].contains(&channel) {
             assert_eq!(talk.say("and now?").await["turn"], 3);
             talk.silent_for("24 hours 1 second");
@@ -152,9 +152,9 @@ async fn a_conversation_that_is_over_takes_no_turn() {
     }
 }
 
-/// What others keep answers like what is not there.
+/// Another user's session gets the same answer as a missing one.
 #[tokio::test]
-async fn a_strangers_session_is_none() {
+async fn another_users_session_answers_like_a_missing_one() {
     let world = World::new().await;
     let talk = Talk::long(&world.alice).await;
     talk.say("hello").await;
@@ -192,15 +192,15 @@ async fn a_strangers_session_is_none() {
     assert_eq!(talk.read().await, before);
 }
 
-/// A model that never answers costs no turn: the answer says what it does without.
+/// A model that never answers does not fail the turn: `degraded` lists the missing part.
 #[tokio::test]
-async fn a_late_embedding_is_done_without() {
+async fn a_late_embedding_is_skipped() {
     let fake = FakeServer::start([Reply::Hang]);
     let service = with_embeddings(&fake);
     let World { alice, .. } = &World::new().await;
     create_described(alice, &[("zebra-care", "Feeds and brushes striped horses")]).await;
     let talk = Talk { who: alice.at(&service), ..Talk::long(alice).await };
-    // The first turn of a user reads the skills, which may take longer than a short deadline.
+    // The first turn of a user loads the skills, which may take longer than a short deadline.
     assert_eq!(talk.say("👍").await["degraded"], Value::Null);
     for body in [
         json!({"message": "how do I brush my striped horses?", "deadline_ms": 60, "turn_key": "k"}),
@@ -212,14 +212,14 @@ async fn a_late_embedding_is_done_without() {
         let expected: &[&str] = if turn["turn"] == 3 { &[] } else { &["zebra-care"] };
         assert_eq!(names(&turn, "relevant"), expected, "{body}");
     }
-    // The same turn again is the same answer, where there is no model at all too.
+    // Repeating the turn returns the same answer, also in a process without a model.
     let again =
         alice.post(&talk.path("/turns"), json!({"message": "how do I brush my striped horses?", "turn_key": "k"}));
     assert_eq!(again.await.ok(200)["degraded"], json!(["embedding"]));
 }
 
 #[tokio::test]
-async fn what_a_turn_says_of_a_skill_is_one_state_of_it() {
+async fn a_turn_shows_one_consistent_version_of_a_skill() {
     let World { alice, .. } = &World::new().await;
     let body = |n: usize| json!({"name": "zither", "description": "Sounds.", "content": format!("state {n}\n")});
     alice.create(body(1)).await;
@@ -242,7 +242,7 @@ async fn what_a_turn_says_of_a_skill_is_one_state_of_it() {
 }
 
 #[tokio::test]
-async fn a_skill_deleted_beside_a_turn_is_whole_or_absent() {
+async fn a_skill_deleted_during_a_turn_is_whole_or_absent() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     for round in 0..10 {
@@ -258,7 +258,7 @@ async fn a_skill_deleted_beside_a_turn_is_whole_or_absent() {
 }
 
 #[tokio::test]
-async fn what_is_no_turn_is_refused() {
+async fn malformed_turns_are_rejected() {
     let World { alice, .. } = &World::new().await;
     let talk = Talk::long(alice).await;
     let turn = |body: Value| talk.turn(body);
@@ -318,9 +318,9 @@ async fn what_is_no_turn_is_refused() {
     );
 }
 
-/// Whatever is said, within its size, is taken.
+/// Any message within the size limit is accepted.
 #[tokio::test]
-async fn any_message_is_a_turn() {
+async fn any_message_is_accepted_as_a_turn() {
     let World { alice, .. } = &World::new().await;
     create_described(alice, &[("zither", "Plays \u{1F600} music"), ("mcp/use", "Uses skills"), ("a", "Is one")]).await;
     let talk = Talk::long(alice).await;

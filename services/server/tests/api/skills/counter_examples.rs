@@ -1,4 +1,4 @@
-//! What becomes of skills that a turn offered and that were not used, or that did not apply.
+//! Counter-examples: skills that a turn offered and that were ignored or did not apply.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,9 +8,9 @@ use crate::callers::{Caller, World};
 use crate::examples::{OSLO, ROME, examples, learned, load, messages, report, settle};
 use crate::service::{poll_async, shared};
 use crate::sessions::everyday::{ready, vectors_made, with_model, world};
-use crate::talk::{MAIL, Talk, create_described, names};
+use crate::talk::{MAIL, Talk, brought, create_described, names};
 
-/// The messages of a skill with whether each is a counter-example, the newest first.
+/// Returns the messages of a skill, the newest first, and whether each is a counter-example.
 async fn marked(who: &Caller, skill: &str) -> Vec<(String, bool)> {
     let of = |example: &Value| {
         (example["message"].as_str().unwrap().to_owned(), example["counter_example"].as_bool().unwrap())
@@ -18,7 +18,7 @@ async fn marked(who: &Caller, skill: &str) -> Vec<(String, bool)> {
     examples(who, skill).await.iter().map(of).collect()
 }
 
-async fn refuse(who: &Caller, session: &str, skill: &str) -> Value {
+async fn report_inapplicable(who: &Caller, session: &str, skill: &str) -> Value {
     let body = json!({"skill": skill, "session_key": session, "outcome": "inapplicable"});
     who.post("/v1/skills/used", body).await.ok(200)
 }
@@ -37,26 +37,26 @@ async fn offers(who: &Caller, skill: &str) -> (i64, i64, i64) {
 }
 
 #[tokio::test]
-async fn a_report_that_a_skill_did_not_apply_counts_no_use_and_is_learned() {
+async fn an_inapplicable_report_counts_no_use_and_adds_a_counter_example() {
     let World { alice, admin, .. } = &World::new().await;
     alice.create_all(&["trips", "rides"]).await;
-    let talk = Talk::open(alice, json!({"key": "k", "max_turns": 50})).await;
+    let talk = Talk::open(alice, json!({"key": "k"})).await;
     talk.say(ROME).await;
     load(alice, &talk.id, "trips").await;
     learned(alice, "trips", &[ROME]).await;
-    assert_eq!(refuse(alice, "k", "trips").await, json!({"counted": true, "times_used": 1}));
-    assert_eq!(refuse(alice, &talk.id, "trips").await, json!({"counted": false, "times_used": 1}));
+    assert_eq!(report_inapplicable(alice, "k", "trips").await, json!({"counted": true, "times_used": 1}));
+    assert_eq!(report_inapplicable(alice, &talk.id, "trips").await, json!({"counted": false, "times_used": 1}));
     assert_eq!(marked(alice, "trips").await, [(ROME.to_owned(), true)], "the example gives way");
-    // A load in the same turn does not undo the report, a reported success does.
+    // A load in the same turn does not undo the report, but a reported success does.
     load(alice, &talk.id, "trips").await;
     settle().await;
     assert_eq!(marked(alice, "trips").await, [(ROME.to_owned(), true)]);
     report(alice, &talk.id, "trips", json!("success")).await;
     poll_async("the example", async || (marked(alice, "trips").await == [(ROME.to_owned(), false)]).then_some(()))
         .await;
-    // The last report wins in a later turn too, and a failure says nothing of the message.
+    // In a later turn the last report wins again. A reported failure keeps the counter-example.
     talk.say(ROME).await;
-    refuse(alice, &talk.id, "trips").await;
+    report_inapplicable(alice, &talk.id, "trips").await;
     report(alice, &talk.id, "trips", json!("failure")).await;
     assert_eq!(marked(alice, "trips").await, [(ROME.to_owned(), true)]);
     talk.say(ROME).await;
@@ -64,7 +64,7 @@ async fn a_report_that_a_skill_did_not_apply_counts_no_use_and_is_learned() {
     poll_async("the example", async || (marked(alice, "trips").await == [(ROME.to_owned(), false)]).then_some(()))
         .await;
     assert_eq!(offers(alice, "trips").await.2, 2);
-    // Without a session it is counted alone.
+    // A report without a session is counted, and no message is learned.
     let body = json!({"skill": "rides", "outcome": "inapplicable"});
     assert_eq!(alice.post("/v1/skills/used", body).await.ok(200), json!({"counted": true, "times_used": 0}));
     assert_eq!((offers(alice, "rides").await.2, marked(alice, "rides").await.len()), (1, 0));
@@ -74,12 +74,12 @@ async fn a_report_that_a_skill_did_not_apply_counts_no_use_and_is_learned() {
 }
 
 #[tokio::test]
-async fn counter_examples_are_deleted_exported_and_imported_as_examples_are() {
+async fn counter_examples_are_deleted_exported_and_imported_like_examples() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["trips", "rides"]).await;
     let talk = Talk::long(alice).await;
     talk.say(ROME).await;
-    refuse(alice, &talk.id, "trips").await;
+    report_inapplicable(alice, &talk.id, "trips").await;
     talk.say(OSLO).await;
     load(alice, &talk.id, "trips").await;
     learned(alice, "trips", &[OSLO, ROME]).await;
@@ -91,7 +91,7 @@ async fn counter_examples_are_deleted_exported_and_imported_as_examples_are() {
     both.sort_unstable();
     assert_eq!(both, [(OSLO.to_owned(), false), (ROME.to_owned(), true)]);
     assert_eq!(bob.get("/v1/skills/export?examples=true").await.body, archive);
-    // The skill that absorbs another takes over what that was used for, not what it was not for.
+    // An absorbing skill takes over examples but no counter-examples.
     alice.delete("/v1/skills/trips").json(&json!({"absorbed_into": "rides"})).await.empty(204);
     assert_eq!(marked(alice, "rides").await, [(OSLO.to_owned(), false)]);
     let id = examples(bob, "trips").await.iter().find(|e| e["counter_example"] == true).unwrap()["id"].clone();
@@ -100,19 +100,19 @@ async fn counter_examples_are_deleted_exported_and_imported_as_examples_are() {
 }
 
 #[tokio::test]
-async fn what_did_not_apply_for_somebody_is_nobody_elses() {
+async fn a_counter_example_affects_only_its_user() {
     let world = World::new().await;
     let others = [world.bob.clone(), world.other_tenant().await];
     world.alice.create_all(&["trips"]).await;
     let talk = Talk::open(&world.alice, json!({"key": "k"})).await;
     talk.say(ROME).await;
-    refuse(&world.alice, "k", "trips").await;
+    report_inapplicable(&world.alice, "k", "trips").await;
     for other in &others {
         let body = json!({"skill": "trips", "session_key": talk.id, "outcome": "inapplicable"});
         other.post("/v1/skills/used", body).await.refused(404, "not-found");
         other.create_all(&["trips"]).await;
         for session in ["k", &talk.id] {
-            refuse(other, session, "trips").await;
+            report_inapplicable(other, session, "trips").await;
         }
         assert!(examples(other, "trips").await.is_empty());
         assert_eq!(offers(other, "trips").await, (0, 0, 2), "without a session of their own each report counts");
@@ -122,23 +122,23 @@ async fn what_did_not_apply_for_somebody_is_nobody_elses() {
 }
 
 #[tokio::test]
-async fn nothing_is_learned_where_examples_are_not() {
+async fn tainted_sessions_and_opted_out_tenants_learn_no_counter_examples() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["trips"]).await;
     let talk = Talk::long(alice).await;
     talk.say(ROME).await;
-    refuse(alice, &talk.id, "trips").await;
+    report_inapplicable(alice, &talk.id, "trips").await;
     assert_eq!(marked(alice, "trips").await.len(), 1);
     talk.tell("/taint", json!({"source": "a mail"})).await;
     assert!(examples(alice, "trips").await.is_empty(), "what the session taught before goes at once");
     talk.say(OSLO).await;
-    assert_eq!(refuse(alice, &talk.id, "trips").await["counted"], true);
+    assert_eq!(report_inapplicable(alice, &talk.id, "trips").await["counted"], true);
     assert!(examples(alice, "trips").await.is_empty());
     let World { alice, .. } = &World::with(json!({"starter_skills": false, "learn_from_use": false})).await;
     alice.create_all(&["trips"]).await;
     let talk = Talk::long(alice).await;
     talk.say(ROME).await;
-    assert_eq!(refuse(alice, &talk.id, "trips").await["counted"], true);
+    assert_eq!(report_inapplicable(alice, &talk.id, "trips").await["counted"], true);
     assert!(examples(alice, "trips").await.is_empty());
     assert_eq!(offers(alice, "trips").await.2, 1);
 }
@@ -170,7 +170,7 @@ async fn an_agent_reports_outcomes_over_mcp() {
 }
 
 #[tokio::test]
-async fn turns_count_what_they_offer_and_what_was_ignored() {
+async fn turns_count_offered_and_ignored_skills() {
     let World { alice, bob, .. } = &World::new().await;
     create_described(alice, &MAIL).await;
     let talk = Talk::long(alice).await;
@@ -181,17 +181,18 @@ async fn turns_count_what_they_offer_and_what_was_ignored() {
     assert_eq!(names(&answer, "relevant")[0], "mcp/email");
     assert_eq!(turn(first).await.ok(200), answer, "the same turn again");
     assert_eq!(offers(alice, "mcp/email").await, (1, 0, 0));
-    // Not used until the next turn; that does not offer it again, as the session knows it.
+    // The skill is not used until the next turn, which does not offer the skill again because the session has seen
+    // it.
     talk.say("xyzzy xyzzy xyzzy xyzzy").await;
     assert_eq!(offers(alice, "mcp/email").await, (1, 1, 0));
     talk.say("xyzzy xyzzy xyzzy xyzzy again").await;
     assert_eq!(offers(alice, "mcp/email").await, (1, 1, 0), "it is judged once");
-    // A use in between, though it names no session.
+    // A use between two turns counts even without a session.
     turn(json!({"message": ask, "context_reset": true, "deadline_ms": 30_000})).await.ok(200);
     alice.get("/v1/skills/mcp%2Femail").await.ok(200);
     talk.say("xyzzy xyzzy xyzzy xyzzy").await;
     assert_eq!(offers(alice, "mcp/email").await, (2, 1, 0));
-    // What is called for, or comes with its text, is used.
+    // A skill that the message calls, or whose body is included, counts as used.
     let called = json!({"message": "use mcp/email for this one, please", "context_reset": true, "deadline_ms": 30_000});
     assert_eq!(names(&turn(called).await.ok(200), "active"), ["mcp/email"]);
     talk.say("xyzzy xyzzy xyzzy xyzzy").await;
@@ -200,7 +201,7 @@ async fn turns_count_what_they_offer_and_what_was_ignored() {
     assert!(inline.say(ask).await["relevant"][0]["content"].is_string());
     inline.say("xyzzy xyzzy xyzzy xyzzy").await;
     assert_eq!(offers(alice, "mcp/email").await, (4, 1, 0));
-    // An agent without tools is shown whole texts alone.
+    // The explanations contain the counts.
     let why = alice.post("/v1/skills/match", json!({"message": ask, "explain": true})).await.ok(200);
     let email = &why["explanation"]["candidates"][0];
     assert_eq!(
@@ -211,20 +212,36 @@ async fn turns_count_what_they_offer_and_what_was_ignored() {
     let suggested = alice.get("/v1/skills/suggest?context=send+mail&explain=true").await.ok(200);
     assert_eq!(suggested["explanation"]["candidates"][0]["offers"]["ignored"], 1);
     assert_eq!(offers(bob, "mcp/email").await, (0, 0, 0));
-    // Being ignored changes nothing.
+    // Being ignored does not change the score of a skill.
     let fresh = Talk::long(alice).await;
     assert_eq!(pluck(&fresh.say(ask).await["relevant"], "score"), pluck(&answer["relevant"], "score"));
 }
 
 #[tokio::test]
-async fn turns_at_once_count_each_offer_once() {
+async fn an_inapplicable_skill_does_not_count_as_ignored() {
+    let World { alice, .. } = &World::new().await;
+    create_described(alice, &MAIL).await;
+    let talk = Talk::long(alice).await;
+    let answer = talk.say("please send an attachment with my mail").await;
+    assert_eq!(names(&answer, "relevant")[0], "mcp/email");
+    report_inapplicable(alice, &talk.id, "mcp/email").await;
+    talk.say("xyzzy xyzzy xyzzy xyzzy").await;
+    assert_eq!(offers(alice, "mcp/email").await, (1, 0, 1));
+    // The report applies to its own turn only.
+    talk.turn(json!({"message": "please send an attachment with my mail", "context_reset": true})).await.ok(200);
+    talk.say("xyzzy xyzzy xyzzy xyzzy").await;
+    assert_eq!(offers(alice, "mcp/email").await, (2, 1, 1));
+}
+
+#[tokio::test]
+async fn concurrent_turns_count_each_offer_once() {
     let World { alice, .. } = &World::new().await;
     create_described(alice, &MAIL).await;
     let ask = "please send an attachment with my mail";
     let talks = futures_util::future::join_all((0..8).map(|_| Talk::long(alice))).await;
     futures_util::future::join_all(talks.iter().map(|talk| talk.say(ask))).await;
     assert_eq!(offers(alice, "mcp/email").await, (8, 0, 0));
-    // Of turns of one session that come at once, one follows the other.
+    // Concurrent turns of one session run one after the other.
     let body = json!({"message": "xyzzy xyzzy xyzzy xyzzy", "deadline_ms": 30_000});
     let again = talks.iter().flat_map(|talk| (0..3).map(|_| talk.turn(body.clone()).into_future()));
     for answer in futures_util::future::join_all(again).await {
@@ -233,9 +250,10 @@ async fn turns_at_once_count_each_offer_once() {
     assert_eq!(offers(alice, "mcp/email").await, (8, 8, 0));
 }
 
-/// With the real model: what did not apply once does not come for what says about the same, and comes for the rest.
+/// With the real model: a skill that did not apply once is not recalled for similar messages, but still for other
+/// ones.
 #[tokio::test]
-async fn a_message_like_one_that_a_skill_did_not_apply_to_does_not_bring_it() {
+async fn a_counter_example_keeps_similar_messages_from_recalling_a_skill() {
     let Some(service) = with_model() else { return };
     let world = world(&service, json!({"starter_skills": false})).await;
     let (alice, bob) = (&world.alice, &world.bob);
@@ -253,7 +271,7 @@ async fn a_message_like_one_that_a_skill_did_not_apply_to_does_not_bring_it() {
     let (right, named) = ("please reserve us a table for dinner at Luigi's tonight", "use book-table for the library");
     let comes = async |who: &Caller, message: &str| {
         let turn = Talk::long(who).await.say(message).await;
-        [names(&turn, "active"), names(&turn, "relevant")].concat().contains(&"book-table".to_owned())
+        brought(&turn).contains(&"book-table".to_owned())
     };
     for message in [wrong, alike, right, named] {
         assert!(comes(alice, message).await, "{message}");
@@ -266,7 +284,7 @@ async fn a_message_like_one_that_a_skill_did_not_apply_to_does_not_bring_it() {
                 let arguments = json!({"name": "book-table", "outcome": "inapplicable"});
                 alice.tool("skill_used", arguments).header("Knowhow-Session", &talk.id).await.done("skill_used");
             }
-            false => drop(refuse(alice, &talk.id, "book-table").await),
+            false => drop(report_inapplicable(alice, &talk.id, "book-table").await),
         }
         for message in [wrong, alike] {
             assert!(!comes(alice, message).await, "{over}: {message}");
@@ -279,7 +297,7 @@ async fn a_message_like_one_that_a_skill_did_not_apply_to_does_not_bring_it() {
         let table = why["explanation"]["candidates"].as_array().unwrap().iter().find(|c| c["name"] == "book-table");
         let parts = &table.unwrap()["parts"];
         assert!(parts["counter_examples"].as_f64().unwrap() > 0.7, "{parts}");
-        // A later use makes it an example again.
+        // A later use makes the message an example again.
         let talk = Talk::long(alice).await;
         talk.say(wrong).await;
         load(alice, &talk.id, "book-table").await;

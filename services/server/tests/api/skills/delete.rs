@@ -1,12 +1,12 @@
-//! Deleting: gone at once, answered for by a successor, refused while pinned.
+//! Deleting skills: gone at once, replaced by a successor, or refused while pinned.
 
 use serde_json::json;
 
 use crate::callers::{World, skill};
 
-/// Acceptance case 5.
+/// Acceptance case 5: a deleted skill cannot be read any more.
 #[tokio::test]
-async fn what_is_deleted_is_gone() {
+async fn a_deleted_skill_is_gone() {
     let World { alice, .. } = &World::new().await;
     let id = alice.create(skill("plan")).await["id"].as_str().unwrap().to_owned();
     alice.create_all(&["other"]).await;
@@ -35,9 +35,9 @@ async fn a_pinned_skill_stays_until_it_is_unpinned() {
     alice.delete("/v1/skills/mcp%2Fplan").await.empty(204);
 }
 
-/// Acceptance case 5: names of what was merged lead on, however often.
+/// Acceptance case 5: the name of a merged skill returns its successor, also after several merges.
 #[tokio::test]
-async fn a_successor_answers_for_what_it_absorbed() {
+async fn a_successor_answers_for_the_skills_it_absorbed() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["mcp/guide", "mcp/old", "mcp/older", "plain"]).await;
     alice
@@ -71,7 +71,7 @@ async fn a_successor_answers_for_what_it_absorbed() {
 }
 
 #[tokio::test]
-async fn bad_deletes_delete_nothing() {
+async fn malformed_or_forbidden_deletes_delete_nothing() {
     let World { alice, bob, read_only, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     alice.delete("/v1/skills/p").json(&json!({"absorbed": "x"})).await.refused(422, "invalid");
@@ -82,9 +82,9 @@ async fn bad_deletes_delete_nothing() {
     assert_eq!(alice.names().await, ["p"]);
 }
 
-/// Saves, patches and deletes at the same time never leave half a skill.
+/// A patch and a delete at the same time never leave half a skill.
 #[tokio::test]
-async fn races_never_resurrect() {
+async fn a_concurrent_patch_does_not_restore_a_deleted_skill() {
     let World { alice, .. } = &World::new().await;
     for round in 0..10 {
         alice.create_all(&["raced"]).await;
@@ -98,9 +98,10 @@ async fn races_never_resurrect() {
     }
 }
 
-/// Two skills that absorb each other in turn leave names that lead somewhere, and never in circles.
+/// Two skills absorb each other, one after the other. Their old names return an existing skill and never form a
+/// cycle.
 #[tokio::test]
-async fn successors_do_not_go_in_circles() {
+async fn successors_never_form_a_cycle() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["one", "two"]).await;
     for round in 0..3 {

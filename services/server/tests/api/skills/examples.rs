@@ -1,4 +1,4 @@
-//! Learning from use: what makes a message an example of a skill, and what takes it away.
+//! Learning from use: which uses make a message an example of a skill, and what removes an example.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::talk::{Talk, described, names};
 pub const ROME: &str = "get me to Rome by the night train on Friday";
 pub const OSLO: &str = "find a cheap way to Oslo for the whole family";
 
-/// What a skill has learned, the newest first.
+/// Returns the examples of a skill, the newest first.
 pub async fn examples(who: &Caller, skill: &str) -> Vec<Value> {
     let path = format!("/v1/skills/{}/examples?limit=200", skill.replace('/', "%2F"));
     who.get(&path).await.ok(200)["items"].as_array().unwrap().clone()
@@ -20,7 +20,7 @@ pub async fn messages(who: &Caller, skill: &str) -> Vec<String> {
     pluck(&json!(examples(who, skill).await), "message")
 }
 
-/// Waits until a skill has learned these, the newest first.
+/// Waits until the examples of a skill have these messages, the newest first, and returns the examples.
 pub async fn learned(who: &Caller, skill: &str, expected: &[&str]) -> Vec<Value> {
     poll_async(&format!("{skill} to learn {expected:?}"), async || {
         let examples = examples(who, skill).await;
@@ -29,7 +29,7 @@ pub async fn learned(who: &Caller, skill: &str, expected: &[&str]) -> Vec<Value>
     .await
 }
 
-/// Loads a skill in a session, named by id or key.
+/// Loads a skill in a session, given by id or key.
 pub async fn load(who: &Caller, session: &str, skill: &str) -> Value {
     who.get(&format!("/v1/skills/{skill}")).header("Knowhow-Session", session).await.ok(200)
 }
@@ -39,8 +39,8 @@ pub async fn report(who: &Caller, session: &str, skill: &str, outcome: Value) {
     who.post("/v1/skills/used", body).await.ok(200);
 }
 
-/// Lessons are learned in the order of uses. Another user learns two, one after the other: what was used before has been
-/// learned by then, or will not be.
+/// Waits until all earlier uses have been processed. Uses are processed in order, so another user learns two
+/// examples, one after the other.
 pub async fn settle() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["sentinel"]).await;
@@ -54,7 +54,7 @@ pub async fn settle() {
 }
 
 #[tokio::test]
-async fn a_use_in_a_turn_teaches_its_message() {
+async fn a_use_in_a_turn_makes_its_message_an_example() {
     let World { alice, admin, .. } = &World::new().await;
     alice.create_all(&["trips", "rides", "tours", "walks"]).await;
     let talk = Talk::open(alice, json!({"key": "k"})).await;
@@ -69,7 +69,8 @@ async fn a_use_in_a_turn_teaches_its_message() {
         assert_eq!(members, ["confirmations", "confirmed_at", "counter_example", "id", "learned_at", "message"]);
         assert_eq!(examples[0]["confirmations"], 1);
     }
-    // A turn confirms once, the next one again; it is one example all the same.
+    // All uses in one turn count as one confirmation. A use in a later turn with the same message confirms the
+    // example again.
     load(alice, "k", "trips").await;
     report(alice, &talk.id, "trips", json!("success")).await;
     settle().await;
@@ -87,7 +88,7 @@ async fn a_use_in_a_turn_teaches_its_message() {
 }
 
 #[tokio::test]
-async fn nothing_but_use_in_the_turn_teaches() {
+async fn only_a_use_in_the_turn_makes_an_example() {
     let World { alice, .. } = &World::new().await;
     alice.create(described("trips", "Plans journeys by train")).await;
     let talk = Talk::open(alice, json!({"key": "k", "inline_top": true})).await;
@@ -105,14 +106,14 @@ async fn nothing_but_use_in_the_turn_teaches() {
     load(alice, "k", "trips").await;
     settle().await;
     assert!(examples(alice, "trips").await.is_empty());
-    // Hours later it is about something else.
+    // After hours of silence a use no longer belongs to the last message.
     talk.say(OSLO).await;
     talk.silent_for("7 hours");
     load(alice, "k", "trips").await;
     report(alice, "k", "trips", json!("success")).await;
     settle().await;
     assert!(examples(alice, "trips").await.is_empty());
-    // The turn that counts is the last one.
+    // A use belongs to the latest turn.
     let talk = Talk::long(alice).await;
     talk.say(ROME).await;
     let used = |key: &'static str| {
@@ -130,7 +131,7 @@ async fn nothing_but_use_in_the_turn_teaches() {
 }
 
 #[tokio::test]
-async fn a_skill_that_the_message_names_learns_it() {
+async fn a_skill_named_in_the_message_learns_the_message() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan-trip", "book-hotel"]).await;
     let talk = Talk::long(alice).await;
@@ -150,7 +151,7 @@ async fn a_skill_that_the_message_names_learns_it() {
 }
 
 #[tokio::test]
-async fn nothing_is_learned_of_tainted_sessions() {
+async fn tainted_sessions_teach_no_examples() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["trips"]).await;
     let clean = Talk::open(alice, json!({"key": "clean"})).await;
@@ -167,7 +168,7 @@ async fn nothing_is_learned_of_tainted_sessions() {
     report(alice, &talk.id, "trips", json!("success")).await;
     talk.say("and back again on the Sunday evening").await;
     load(alice, "k", "trips").await;
-    // A clean session named beside a tainted one does not clean it.
+    // The tainted session teaches no example, even if the request also names a clean session.
     let body = json!({"skill": "trips", "session_key": "clean"});
     clean.say("a clean message of another session").await;
     alice.post("/v1/skills/used", body).header("Knowhow-Session", &talk.id).await.ok(200);
@@ -176,7 +177,7 @@ async fn nothing_is_learned_of_tainted_sessions() {
 }
 
 #[tokio::test]
-async fn a_failure_takes_its_example_away() {
+async fn a_reported_failure_removes_the_example() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["trips", "rides"]).await;
     let talk = Talk::long(alice).await;
@@ -191,7 +192,7 @@ async fn a_failure_takes_its_example_away() {
     learned(alice, "rides", &[ROME]).await;
     report(alice, &talk.id, "trips", json!("failure")).await;
     assert_eq!(messages(alice, "trips").await, [OSLO]);
-    // Not in this turn any more; another skill and another turn are another matter.
+    // The skill does not learn the message again in this turn. Other skills and later turns still do.
     load(alice, &talk.id, "trips").await;
     settle().await;
     assert_eq!(
@@ -201,7 +202,7 @@ async fn a_failure_takes_its_example_away() {
     talk.say(ROME).await;
     load(alice, &talk.id, "trips").await;
     learned(alice, "trips", &[ROME, OSLO]).await;
-    // One that was learned elsewhere goes too where it was used again.
+    // A failure in another session removes the example too if the message was used there again.
     let other = Talk::long(alice).await;
     other.say(OSLO).await;
     load(alice, &other.id, "trips").await;
@@ -212,7 +213,7 @@ async fn a_failure_takes_its_example_away() {
 }
 
 #[tokio::test]
-async fn a_correction_takes_the_turns_examples_away() {
+async fn a_correction_removes_the_examples_of_its_turn() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["trips", "rides"]).await;
     for kind in ["correction", "thumbs_down"] {
@@ -238,7 +239,7 @@ async fn a_correction_takes_the_turns_examples_away() {
 }
 
 #[tokio::test]
-async fn what_somebody_uses_teaches_nobody_else() {
+async fn examples_are_separate_for_each_user() {
     let world = World::new().await;
     let others = [world.bob.clone(), world.other_tenant().await];
     world.alice.create_all(&["trips"]).await;
@@ -250,7 +251,7 @@ async fn what_somebody_uses_teaches_nobody_else() {
         other.get("/v1/skills/trips/examples").await.refused(404, "not-found");
         other.delete("/v1/skills/trips/examples").await.refused(404, "not-found");
         other.create_all(&["trips"]).await;
-        // Neither by her session, nor by one of the same name.
+        // Neither alice's session nor a session with the same key teaches another user.
         for session in ["k", &talk.id] {
             load(other, session, "trips").await;
             report(other, session, "trips", json!("failure")).await;
@@ -270,7 +271,7 @@ async fn what_somebody_uses_teaches_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_tenant_can_do_without() {
+async fn a_tenant_can_turn_learning_off() {
     for settings in
         [json!({"starter_skills": false, "learn_from_use": false}), json!({"starter_skills": false, "example_days": 0})]
     {
@@ -290,9 +291,9 @@ async fn a_tenant_can_do_without() {
     }
 }
 
-/// Both processes learn for one user; the oldest that was not confirmed goes.
+/// Two processes learn for one user. A 17th example replaces the oldest one that was never confirmed again.
 #[tokio::test]
-async fn sixteen_are_kept() {
+async fn a_skill_keeps_at_most_sixteen_examples() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["trips"]).await;
     let talk = Talk::long(alice).await;
@@ -316,7 +317,7 @@ async fn sixteen_are_kept() {
     let kept = messages(alice, "trips").await;
     assert_eq!(kept.len(), 16);
     assert!(kept.contains(&city(0)) && !kept.contains(&city(1)), "{kept:?}");
-    // Many at once.
+    // Several loads run concurrently.
     for n in 20..24 {
         talk.say(&city(n)).await;
         let loads = (0..6).map(|at| load(&processes[at % 2], &talk.id, "trips"));

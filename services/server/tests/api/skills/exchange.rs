@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 use crate::answers::{members, pluck};
 use crate::callers::{Caller, World};
 
-/// A zip of these files.
+/// Returns a zip archive of these files.
 pub fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
@@ -18,7 +18,7 @@ pub fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// The files of a zip, sorted.
+/// Returns the files of a zip archive, sorted.
 pub fn unzip(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
     let mut files: Vec<(String, Vec<u8>)> = (0..archive.len())
@@ -33,7 +33,7 @@ pub fn unzip(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The files of a tar.gz, sorted.
+/// Returns the files of a tar.gz archive, sorted.
 pub fn untar(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut archive = tar::Archive::new(flate2::read::MultiGzDecoder::new(bytes));
     let mut files: Vec<(String, Vec<u8>)> = archive
@@ -59,7 +59,7 @@ async fn import(caller: &Caller, files: &[(&str, &[u8])]) -> Value {
 }
 
 #[tokio::test]
-async fn a_bad_skill_stops_no_other() {
+async fn a_bad_skill_does_not_stop_the_others() {
     let World { alice, .. } = &World::new().await;
     let archive = zip(&[
         ("mcp/email/SKILL.md", &skill_md("email")),
@@ -108,8 +108,8 @@ async fn a_bad_skill_stops_no_other() {
 }
 
 #[tokio::test]
-async fn what_went_in_comes_out() {
-    // What the scanner cannot read would wait for a person.
+async fn an_export_returns_the_imported_files() {
+    // Reviews are off, because a file that the scanner cannot read would wait for a person.
     let World { alice, bob, .. } = &World::unreviewed().await;
     let files: Vec<(&str, Vec<u8>)> = vec![
         ("crlf/SKILL.md", b"---\r\nname: crlf\r\ndescription: d\r\n---\r\nbody".to_vec()),
@@ -138,7 +138,7 @@ async fn what_went_in_comes_out() {
     assert_eq!(alice.peek("mcp/email").await["times_used"], 0);
 }
 
-/// Bytes that do not pack.
+/// Returns pseudo-random bytes, which do not compress.
 pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
@@ -150,10 +150,10 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// More than is packed at once.
+/// The export is larger than one piece of its stream.
 #[tokio::test]
-async fn a_large_export_comes_in_pieces_and_is_one_archive() {
-    // What the scanner cannot read would wait for a person.
+async fn a_large_export_is_streamed_as_one_archive() {
+    // Reviews are off, because a file that the scanner cannot read would wait for a person.
     let World { alice, bob, .. } = &World::unreviewed().await;
     let mut files: Vec<(String, Vec<u8>)> =
         vec![("a/SKILL.md".into(), skill_md("a")), ("b/SKILL.md".into(), skill_md("b"))];
@@ -161,10 +161,7 @@ async fn a_large_export_comes_in_pieces_and_is_one_archive() {
     files.push(("b/assets/zeros".into(), vec![0; 900_000]));
     files.sort();
     let given: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
-    // The zip packs zeros too tightly to be taken, so they come on their own.
-    assert_eq!(import(alice, &[("all.zip", &zip(&given[..given.len() - 1]))]).await["failed"], 0);
-    let put = alice.send(reqwest::Method::PUT, "/v1/skills/b/resources/assets/zeros");
-    put.body("application/octet-stream", vec![0; 900_000]).await.ok(200);
+    assert_eq!(import(alice, &[("all.zip", &zip(&given))]).await["failed"], 0);
     for format in ["zip", "tar.gz"] {
         let path = format!("/v1/skills/export?format={format}");
         let exported = alice.get(&path).await;
@@ -176,7 +173,7 @@ async fn a_large_export_comes_in_pieces_and_is_one_archive() {
     }
 }
 
-/// Acceptance case 3: what lacks quotes is quoted where that is asked for.
+/// Acceptance case 3: missing quotes are added with `fix=true`.
 #[tokio::test]
 async fn missing_quotes_are_added_on_demand() {
     let World { alice, .. } = &World::new().await;
@@ -189,7 +186,7 @@ async fn missing_quotes_are_added_on_demand() {
 }
 
 #[tokio::test]
-async fn an_import_may_be_repeated_under_its_key() {
+async fn an_import_repeated_with_its_key_returns_the_same_report() {
     let World { alice, .. } = &World::new().await;
     let key = "k".repeat(255);
     let send = |body: Vec<u8>| {
@@ -204,7 +201,7 @@ async fn an_import_may_be_repeated_under_its_key() {
 }
 
 #[tokio::test]
-async fn a_lone_file_leaves_resources_alone_and_doubles_are_named() {
+async fn a_single_file_keeps_resources_and_duplicates_are_reported() {
     let World { alice, .. } = &World::new().await;
     import(alice, &[("x.zip", &zip(&[("p/SKILL.md", &skill_md("p")), ("p/references/a.md", b"a")]))]).await;
     let changed = [skill_md("p"), b"more\n".to_vec()].concat();
@@ -219,22 +216,22 @@ async fn a_lone_file_leaves_resources_alone_and_doubles_are_named() {
 }
 
 #[tokio::test]
-async fn bad_uploads_and_callers_are_refused() {
+async fn malformed_or_forbidden_uploads_are_rejected() {
     let World { alice, bob, read_only, .. } = &World::new().await;
     let upload = |caller: &Caller| caller.send(reqwest::Method::POST, "/v1/skills/import");
     upload(alice).files(&[]).await.refused(400, "malformed");
     upload(read_only).files(&[("SKILL.md", &skill_md("x"))]).await.refused(403, "forbidden");
     alice.get("/v1/skills/export?format=rar").await.refused(400, "malformed");
     alice.get("/v1/skills/export?strict=2").await.refused(400, "malformed");
-    let large = vec![b'x'; 25 * 1024 * 1024];
+    let large = vec![b'x'; 41 * 1024 * 1024];
     upload(alice).files(&[("SKILL.md", &large)]).await.refused(413, "too-large");
     assert!(alice.names().await.is_empty());
     assert!(unzip(&bob.get("/v1/skills/export").await.body).is_empty());
 }
 
-/// The folder of one skill lies among the files of another, and a name that is a folder of exports.
+/// The folder of one skill lies inside the folder of another, and one name begins with the folder `skills`.
 #[tokio::test]
-async fn skills_in_each_others_folders_come_back_as_they_were() {
+async fn skills_in_nested_folders_survive_export_and_import() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["ns", "ns/scripts", "skills/deep", "ns/other"]).await;
     let put = |path: &'static str, bytes: &'static [u8]| {
@@ -251,7 +248,7 @@ async fn skills_in_each_others_folders_come_back_as_they_were() {
 }
 
 #[tokio::test]
-async fn a_file_cannot_be_a_folder_too() {
+async fn a_path_cannot_be_both_a_file_and_a_folder() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let put = |path: &str| {

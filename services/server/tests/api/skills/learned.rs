@@ -1,4 +1,4 @@
-//! What was learned: listed, removed, moved, exported and imported, and embedded.
+//! Examples: listed, removed, moved, exported, imported and embedded.
 
 use knowhow_testing::{FakeServer, Reply};
 use reqwest::Method;
@@ -8,15 +8,15 @@ use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
 use crate::examples::{OSLO, ROME, examples, learned, load, messages};
 use crate::exchange::{unzip, zip};
-use crate::recall::with_embeddings;
 use crate::service::{PATIENCE, poll};
+use crate::sessions::recall::with_embeddings;
 use crate::sql;
 use crate::talk::Talk;
 use crate::worker::{Ground, world};
 
 const FILE: &str = "knowhow-examples.jsonl";
 
-/// Has a skill learn these, in a session of its own.
+/// Teaches a skill these messages, in a new session.
 async fn teach(who: &Caller, skill: &str, said: &[&str]) {
     let talk = Talk::long(who).await;
     let mut all = messages(who, skill).await;
@@ -73,9 +73,9 @@ async fn examples_are_paged_and_removed() {
     assert_eq!(alice.peek("mcp/trips").await["version"], 1);
 }
 
-/// They are no part of a skill's text: they outlive its changes, and go where the skill goes.
+/// Examples are not part of a skill's text. They survive its changes and move with the skill.
 #[tokio::test]
-async fn examples_go_with_their_skill() {
+async fn examples_move_with_their_skill() {
     let world = World::new().await;
     let World { alice, admin, .. } = &world;
     alice.create_all(&["old", "new"]).await;
@@ -104,7 +104,7 @@ async fn examples_go_with_their_skill() {
 }
 
 #[tokio::test]
-async fn examples_leave_and_come_only_where_they_are_asked_for() {
+async fn examples_are_exported_only_on_request() {
     let World { alice, bob, .. } = &World::new().await;
     alice.create_all(&["mcp/trips", "rides"]).await;
     let nothing = alice.get("/v1/skills/export?examples=true").await.body;
@@ -134,7 +134,7 @@ async fn examples_leave_and_come_only_where_they_are_asked_for() {
 }
 
 #[tokio::test]
-async fn bad_lines_of_an_import_are_told_by_their_numbers() {
+async fn an_import_reports_bad_lines_by_number() {
     let World { alice, .. } = &World::new().await;
     let long = "x".repeat(301);
     let file = [
@@ -161,7 +161,7 @@ async fn bad_lines_of_an_import_are_told_by_their_numbers() {
     assert_eq!(refused, [2, 3, 5, 6, 7, 8], "{examples}");
     assert_eq!(examples["refused"][0]["path"], FILE);
     assert_eq!(messages(alice, "rides").await, [OSLO, ROME]);
-    // What a tainted session brings teaches nothing.
+    // An import in a tainted session adds no examples.
     let talk = Talk::long(alice).await;
     talk.tell("/taint", json!({"source": "a mail"})).await;
     let brought = alice.send(Method::POST, "/v1/skills/import").header("Knowhow-Session", &talk.id);
@@ -175,9 +175,9 @@ fn vector(numbers: [f32; 3]) -> Reply {
     Reply::body(&json!({"data": [{"index": 0, "embedding": numbers}]}).to_string())
 }
 
-/// A message that says what another one says confirms that one.
+/// A message with nearly the same meaning confirms the existing example.
 #[tokio::test]
-async fn near_copies_are_one_example() {
+async fn near_copies_confirm_one_example() {
     let fake = FakeServer::start([vector([1.0, 0.0, 0.0])]);
     let service = with_embeddings(&fake);
     let world = World::new().await;
@@ -204,9 +204,9 @@ async fn near_copies_are_one_example() {
     assert!(fake.seen().len() <= 5, "the turn's own vector is taken");
 }
 
-/// Vectors that were not at hand are made by a job, those of another model anew.
+/// A job makes the vectors that the turn could not provide, and makes all of them again for another model.
 #[tokio::test]
-async fn the_worker_embeds_what_was_learned() {
+async fn the_worker_embeds_examples() {
     const WITH_WORKER: (&str, &str) = ("KNOWHOW_WITH_WORKER", "true");
     let ground = Ground::new();
     let model = FakeServer::start([Reply::Vectors(3)]);
@@ -226,7 +226,7 @@ async fn the_worker_embeds_what_was_learned() {
     let alice = &world(&before).await.alice;
     alice.create(skill("trips")).await;
     alice.create(skill("rides")).await;
-    // Too long to be kept whole, so its vector is not that of the turn.
+    // The message is stored cut, so the vector of the turn does not fit.
     teach_long(alice).await;
     import(alice, &[(FILE, &lines(&[("rides", ROME)]))]).await;
     let vectors = |model: &str| ground.count(&format!("skill_examples where model = '{model}@3'"));
@@ -238,7 +238,7 @@ async fn the_worker_embeds_what_was_learned() {
     before.wait(PATIENCE);
     ring("embed_stale");
     poll("the vectors", || (vectors("two") == 2).then_some(()));
-    // The clock takes what nobody said again for a year, and nothing else.
+    // The periodic job deletes only examples that were not confirmed for a year.
     sql::execute_at(
         &ground.owner,
         "update skill_examples set confirmed_at = now() - interval '366 days' where turn is null",

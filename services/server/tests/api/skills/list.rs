@@ -1,4 +1,4 @@
-//! The index: shape, filters, order, pages, entity tags.
+//! The list of skills: members, filters, order, pages and entity tags.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::answers::{members, pluck};
 use crate::callers::{Caller, World, skill};
 
 #[tokio::test]
-async fn an_index_line_has_what_an_index_needs() {
+async fn a_list_item_has_all_its_members() {
     let World { alice, .. } = &World::new().await;
     assert_eq!(alice.get("/v1/skills").await.ok(200), json!({"items": [], "next_cursor": null}));
     let mut body = skill("plan");
@@ -41,7 +41,7 @@ async fn an_index_line_has_what_an_index_needs() {
 }
 
 #[tokio::test]
-async fn filters_are_exact_and_prefixes_are_text() {
+async fn filters_are_exact_and_prefixes_are_literal() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["mcp/email", "mcp/guide", "mcp-tool", "a"]).await;
     for (name, category, tag) in [("b", "office", "50%_off"), ("c", "Office", "other")] {
@@ -67,7 +67,7 @@ async fn filters_are_exact_and_prefixes_are_text() {
 }
 
 #[tokio::test]
-async fn what_is_no_query_is_refused() {
+async fn malformed_queries_are_rejected() {
     let World { alice, .. } = &World::new().await;
     let long = format!("prefix={}", "p".repeat(201));
     for query in [
@@ -111,9 +111,9 @@ async fn an_unchanged_index_is_not_sent_again() {
     );
 }
 
-/// Pages of a list that others write to have each skill that was there from the start exactly once.
+/// Skills are created between the pages. Each skill that existed from the start is listed exactly once.
 #[tokio::test]
-async fn pages_have_neither_gaps_nor_doubles_while_others_write() {
+async fn pages_have_no_gaps_or_duplicates_during_writes() {
     let World { alice, .. } = &World::new().await;
     let names: Vec<String> = (0..450).map(|n| format!("s{n:03}")).collect();
     for lane in names.chunks(45) {
@@ -140,7 +140,7 @@ async fn pages_have_neither_gaps_nor_doubles_while_others_write() {
     }
 }
 
-/// New skills before and behind the cursor.
+/// Creates skills before and after the cursor.
 async fn interfere(alice: &Caller, query: &str, round: usize) {
     let mark = if query.is_empty() { "n" } else { "r" };
     for name in [format!("a{mark}{round}"), format!("s200{mark}{round}"), format!("z{mark}{round}")] {

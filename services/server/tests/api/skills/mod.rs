@@ -1,11 +1,14 @@
-//! `/v1/skills`: what is written, read, found, moved and learned.
+//! Tests of `/v1/skills`: writing, reading, search, import and export, and learning.
 
 mod archives;
+mod at_once;
 mod counter_examples;
 mod delete;
 pub mod examples;
 pub mod exchange;
+mod executable;
 mod fields;
+mod large;
 mod learned;
 mod list;
 mod load;
@@ -16,5 +19,7 @@ mod resources;
 mod save;
 mod starters;
 mod synced;
+mod typed_names;
 mod used;
 mod versions;
+mod ways_in;

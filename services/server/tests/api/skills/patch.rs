@@ -1,4 +1,4 @@
-//! Patching: exact, tolerant, ambiguous, repeated, all or nothing.
+//! Patches: exact and tolerant matches, ambiguity, repetition, all edits or none.
 
 use serde_json::{Value, json};
 
@@ -20,9 +20,9 @@ async fn content(alice: &Caller) -> String {
     alice.peek("p").await["content"].as_str().unwrap().to_owned()
 }
 
-/// Acceptance case 7.
+/// Acceptance case 7: a text with several matches is ambiguous unless `replace_all` is set.
 #[tokio::test]
-async fn text_must_be_unique_unless_all_is_meant() {
+async fn a_match_must_be_unique_unless_replace_all_is_set() {
     let World { alice, .. } = &World::new().await;
     save(alice, "word word\n\nand word\n").await;
     let problem =
@@ -50,9 +50,9 @@ async fn text_must_be_unique_unless_all_is_meant() {
     assert_eq!(patch(alice, json!([{"old_string": " two", "new_string": ""}])).await.ok(200)["content"], "one\n");
 }
 
-/// Acceptance cases 8 and 9.
+/// Acceptance cases 8 and 9: tolerant matching.
 #[tokio::test]
-async fn blanks_dashes_and_indentation_are_forgiven() {
+async fn whitespace_dashes_and_indentation_are_tolerated() {
     let World { alice, .. } = &World::new().await;
     for (text, old, new, expected, matched) in [
         ("def  foo(  x,  y  ):\n", "def foo( x, y ):", "def bar():", "def bar():\n", "whitespace"),
@@ -82,7 +82,7 @@ async fn blanks_dashes_and_indentation_are_forgiven() {
     patch(alice, json!([{"old_string": old, "new_string": "x"}])).await.refused(422, "patch-no-match");
 }
 
-/// Acceptance case 10.
+/// Acceptance case 10: a patch that would make the skill invalid is refused, and a patch may be repeated.
 #[tokio::test]
 async fn a_patch_never_breaks_the_skill_and_may_be_repeated() {
     let World { alice, .. } = &World::new().await;
@@ -103,9 +103,9 @@ async fn a_patch_never_breaks_the_skill_and_may_be_repeated() {
     assert_eq!(content(alice).await, "body text, longer\n");
 }
 
-/// Acceptance case 11.
+/// Acceptance case 11: if one edit fails, no edit is applied.
 #[tokio::test]
-async fn all_edits_or_none() {
+async fn all_edits_are_applied_or_none() {
     let World { alice, .. } = &World::new().await;
     save(alice, "one\ntwo\nthree\n").await;
     let edits = json!([
@@ -124,7 +124,7 @@ async fn all_edits_or_none() {
 }
 
 #[tokio::test]
-async fn frontmatter_and_resources_are_patched_too() {
+async fn frontmatter_and_resources_can_be_patched() {
     let World { alice, .. } = &World::new().await;
     save(alice, "body\n").await;
     let edit = json!([{"old_string": "Does p.", "new_string": "Does a lot.", "path": "frontmatter"}]);
@@ -144,7 +144,7 @@ async fn frontmatter_and_resources_are_patched_too() {
 }
 
 #[tokio::test]
-async fn what_is_no_patch_is_refused() {
+async fn malformed_patches_are_rejected() {
     let World { alice, read_only, bob, .. } = &World::new().await;
     save(alice, "body\n").await;
     let one = json!({"old_string": "body", "new_string": "x"});
@@ -162,7 +162,7 @@ async fn what_is_no_patch_is_refused() {
 }
 
 #[tokio::test]
-async fn a_repeated_patch_bears_any_base() {
+async fn a_repeated_patch_accepts_the_base_before_and_after_it() {
     let World { alice, .. } = &World::new().await;
     save(alice, "body\n").await;
     let based = |version: i64| {

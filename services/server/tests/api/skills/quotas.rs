@@ -1,11 +1,11 @@
-//! Quotas: how many skills, how many bytes. A user who is over one can still make skills smaller.
+//! Quotas of skills and bytes. A user above a quota can still make skills smaller.
 
 use serde_json::json;
 
 use crate::callers::{World, skill};
 
 #[tokio::test]
-async fn the_last_skill_fits_and_the_next_does_not() {
+async fn skills_up_to_the_quota_are_saved_and_no_more() {
     let world = World::with(json!({"starter_skills": false, "skills_per_user": 2})).await;
     let World { alice, bob, .. } = &world;
     alice.create_all(&["a", "b"]).await;
@@ -24,7 +24,7 @@ async fn the_last_skill_fits_and_the_next_does_not() {
 }
 
 #[tokio::test]
-async fn fifty_saves_at_once_stay_within() {
+async fn fifty_concurrent_saves_respect_the_quota() {
     let World { alice, .. } = &World::with(json!({"starter_skills": false, "skills_per_user": 10})).await;
     let saves = (0..50).map(|n| async move { alice.post("/v1/skills", skill(&format!("s{n}"))).await });
     let answers = futures_util::future::join_all(saves).await;
@@ -34,7 +34,7 @@ async fn fifty_saves_at_once_stay_within() {
 }
 
 #[tokio::test]
-async fn bytes_are_bounded_and_shrinking_is_not() {
+async fn bytes_are_limited_and_shrinking_is_allowed() {
     let world = World::with(json!({"starter_skills": false, "bytes_per_user": 2000})).await;
     let World { alice, .. } = &world;
     let of_size = |name: &str, size: usize| {

@@ -1,8 +1,9 @@
-//! Names that are segments of routes: no new skill gets one, and a skill that has one is still reached.
+//! Reserved names: route segments below `/v1/skills/`. No new skill may use one, and an older skill with such a name
+//! stays reachable by its id.
 
 use std::collections::BTreeSet;
 
-use knowhow_domain::name::RESERVED;
+use knowhow_domain::skills::name::RESERVED;
 use serde_json::{Value, json};
 
 use crate::answers::pluck;
@@ -38,11 +39,11 @@ async fn no_new_skill_gets_a_reserved_name() {
         assert!(told.contains("reserved") && problem["errors"][0]["pointer"] == "/name", "{told} {problem}");
         let starter = json!({"skill_md": skill_md(name)});
         admin.put(&format!("/v1/admin/starter-skills/{name}"), starter).await.invalid("/name", "reserved");
-        // Below a namespace nothing is in the way.
+        // Inside a namespace the name is allowed.
         alice.post("/v1/skills", skill(&format!("tools/{name}"))).await.ok(201);
         alice.get(&format!("/v1/skills/tools%2F{name}")).await.ok(200);
     }
-    // No other spelling leads there.
+    // Other spellings of the name are refused too.
     for name in ["Export", " export", "export ", "EXPORT", "export/", "/export"] {
         alice.post("/v1/skills", skill(name)).await.refused(422, "invalid");
     }
@@ -54,7 +55,7 @@ async fn no_new_skill_gets_a_reserved_name() {
 }
 
 #[tokio::test]
-async fn an_import_renames_with_a_note() {
+async fn an_import_renames_reserved_names_with_a_note() {
     let World { alice, .. } = &World::new().await;
     alice.create(skill("suggest-skill")).await;
     let files: Vec<(String, String)> = ["export", "suggest", "plain", "a/match"]
@@ -72,7 +73,7 @@ async fn an_import_renames_with_a_note() {
     let renamed = item("export/");
     assert_eq!((&renamed["name"], &renamed["outcome"]), (&json!("export-skill"), &json!("created")), "{report}");
     assert_eq!(renamed["note"], "'export' is reserved for an endpoint, so the skill is called 'export-skill'");
-    // What has the new name already is not replaced.
+    // A skill that already has the new name is not replaced.
     assert_eq!(item("suggest/")["outcome"], "failed", "{report}");
     assert_eq!(alice.peek("suggest-skill").await["version"], 1);
     assert!(item("plain/")["note"].is_null() && item("a/match/")["name"] == "a/match", "{report}");
@@ -87,9 +88,9 @@ async fn an_import_renames_with_a_note() {
     assert_eq!((&again["unchanged"], &again["failed"]), (&json!(3), &json!(1)), "{again}");
 }
 
-/// It was made before its name was reserved.
+/// The skill was made before its name was reserved.
 #[tokio::test]
-async fn an_older_skill_of_such_a_name_is_reached_by_its_id() {
+async fn an_older_skill_with_a_reserved_name_is_reachable_by_its_id() {
     let World { alice, slug, .. } = &World::new().await;
     let made = alice.create(skill("old-export")).await;
     let id = made["id"].as_str().unwrap();
@@ -100,7 +101,7 @@ async fn an_older_skill_of_such_a_name_is_reached_by_its_id() {
     alice.patch(&path, json!({"edits": [{"old_string": "First", "new_string": "Last"}]})).await.ok(200);
     alice.put(&format!("{path}/fields"), json!({"tags": ["x"]})).await.ok(200);
     assert!(pluck(&alice.get("/v1/skills").await.ok(200)["items"], "name").contains(&"export".to_owned()));
-    // To rename it: save it under another name, then delete it by its id in favour of that.
+    // To rename the skill, a user saves it under another name and deletes it by its id in favour of the new one.
     alice.create(skill("export-skill")).await;
     alice.delete(&path).json(&json!({"absorbed_into": "export-skill"})).await.empty(204);
 }

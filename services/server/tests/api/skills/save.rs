@@ -1,11 +1,11 @@
-//! Saving: create, update, unchanged, names, SKILL.md in all its spellings, limits.
+//! Saving: create, update, unchanged, names, all spellings of SKILL.md, limits.
 
 use serde_json::{Value, json};
 
 use crate::answers::members;
 use crate::callers::{World, skill};
 
-const SKILL: [&str; 32] = [
+const SKILL: [&str; 31] = [
     "allowed_tools",
     "author",
     "category",
@@ -25,7 +25,6 @@ const SKILL: [&str; 32] = [
     "name",
     "pinned",
     "resources",
-    "review",
     "role",
     "see_also",
     "similar",
@@ -41,7 +40,7 @@ const SKILL: [&str; 32] = [
 ];
 
 #[tokio::test]
-async fn a_new_skill_is_answered_whole() {
+async fn a_new_skill_is_returned_whole() {
     let world = World::new().await;
     let body = json!({
         "name": "office/plan-meeting", "description": "Plans meetings.", "content": "# Plan\n", "summary": "plans",
@@ -60,13 +59,13 @@ async fn a_new_skill_is_answered_whole() {
     }
     assert_eq!(saved["metadata"]["cost"], "low");
     assert_eq!((&saved["version"], &saved["times_used"]), (&json!(1), &json!(0)));
-    assert_eq!((&saved["unchanged"], &saved["similar"], &saved["review"]), (&json!(false), &json!([]), &Value::Null));
+    assert_eq!((&saved["unchanged"], &saved["similar"]), (&json!(false), &json!([])));
     assert_eq!((&saved["source"], &saved["pinned"], &saved["resources"]), (&json!("user"), &json!(false), &json!([])));
     assert!(saved["frontmatter"].as_str().unwrap().starts_with("name: plan-meeting\n"));
     assert_eq!(world.alice.peek("office/plan-meeting").await["id"], saved["id"]);
 }
 
-/// Save, load, save again, patch, fail to patch, load: versions and counts (acceptance case 1).
+/// Acceptance case 1: saves and patches make versions, a failed patch makes none, and loads count as uses.
 #[tokio::test]
 async fn versions_count_changes_and_loads_count_uses() {
     let World { alice, .. } = &World::new().await;
@@ -91,9 +90,9 @@ async fn versions_count_changes_and_loads_count_uses() {
     assert!(loaded["last_used_at"].is_string());
 }
 
-/// Acceptance case 2.
+/// Acceptance case 2: valid names, and refusals that explain the violated rule.
 #[tokio::test]
-async fn names_follow_the_rule_and_refusals_name_it() {
+async fn names_follow_the_rule_and_refusals_explain_it() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["plan-meeting", "research/summarize-paper", "a", "skill123", "a/b/c/d"]).await;
     let (long, longest) = ("a".repeat(65), "a".repeat(64));
@@ -123,9 +122,9 @@ async fn names_follow_the_rule_and_refusals_name_it() {
     }
 }
 
-/// Acceptance case 3: what is no SKILL.md, each with its own refusal.
+/// Acceptance case 3: each kind of broken SKILL.md gets its own message.
 #[tokio::test]
-async fn a_broken_skill_md_is_told_what_is_wrong() {
+async fn a_broken_skill_md_gets_a_specific_message() {
     let World { alice, .. } = &World::new().await;
     let long = format!("---\nname: x\ndescription: {}\n---\nbody\n", "d".repeat(1025));
     let mut seen = std::collections::HashSet::new();
@@ -136,7 +135,7 @@ async fn a_broken_skill_md_is_told_what_is_wrong() {
         ("---\ndescription: y\n---\nbody\n", "/name", "no name"),
         ("---\nname: x\n---\nbody\n", "/description", "no description"),
         (&long, "/description", "1025"),
-        ("---\nname: x\ndescription: y\n---\n", "/skill_md", "nothing follows"),
+        ("---\nname: x\ndescription: y\n---\n", "/skill_md", "there is no text after"),
         ("---\nname: x\ndescription: Use when: x\n---\nbody\n", "/skill_md", "\"Use when: x\""),
         ("---\nname: x\nname: z\ndescription: y\n---\nbody\n", "/skill_md", ""),
         ("---\nname: x\ndescription: y\n---\nbo\0dy\n", "/skill_md", "NUL"),
@@ -148,9 +147,9 @@ async fn a_broken_skill_md_is_told_what_is_wrong() {
     assert!(alice.names().await.is_empty());
 }
 
-/// Acceptance case 3: what is unusual but right comes back byte for byte.
+/// Acceptance case 3: an unusual but valid SKILL.md is returned byte for byte.
 #[tokio::test]
-async fn an_unusual_skill_md_is_kept_byte_for_byte() {
+async fn an_unusual_skill_md_is_stored_byte_for_byte() {
     let World { alice, .. } = &World::new().await;
     for (name, skill_md) in [
         ("bom", "\u{feff}---\nname: bom\ndescription: d\n---\nbody\n"),
@@ -173,9 +172,9 @@ async fn an_unusual_skill_md_is_kept_byte_for_byte() {
     alice.post("/v1/skills", other).await.invalid("/name", "must end in");
 }
 
-/// Acceptance case 18, the half that needs no search.
+/// Acceptance case 18, without search: text in any script is stored unchanged.
 #[tokio::test]
-async fn every_script_survives() {
+async fn text_in_any_script_is_stored_unchanged() {
     let World { alice, .. } = &World::new().await;
     for (name, text) in [
         ("cyrillic", "Планируй встречу: найди время, пригласи людей."),
@@ -193,7 +192,7 @@ async fn every_script_survives() {
 }
 
 #[tokio::test]
-async fn members_left_out_of_an_update_stay() {
+async fn members_missing_from_an_update_stay() {
     let World { alice, .. } = &World::new().await;
     let mut body = skill("keep");
     body["tags"] = json!(["one"]);
@@ -207,7 +206,7 @@ async fn members_left_out_of_an_update_stay() {
 }
 
 #[tokio::test]
-async fn a_base_that_is_not_current_is_refused() {
+async fn an_outdated_base_version_is_refused() {
     let World { alice, .. } = &World::new().await;
     let at = |version: i64| {
         let mut body = skill("based");
@@ -232,7 +231,7 @@ async fn a_base_that_is_not_current_is_refused() {
 }
 
 #[tokio::test]
-async fn create_only_never_changes_what_is_there() {
+async fn create_only_never_changes_an_existing_skill() {
     let World { alice, bob, .. } = &World::new().await;
     alice.post("/v1/skills?create_only=true", skill("once")).await.ok(201);
     let problem = alice.post("/v1/skills?create_only=true", skill("once")).await.refused(409, "skill-exists");
@@ -243,9 +242,11 @@ async fn create_only_never_changes_what_is_there() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_too_much_is_named() {
+async fn missing_and_oversized_members_are_named() {
     let World { alice, read_only, .. } = &World::new().await;
     alice.post("/v1/skills", json!({"name": "x"})).await.invalid("/content", "required");
+    alice.post("/v1/skills", json!({"name": "x"})).await.invalid("/description", "required");
+    alice.post("/v1/skills", json!({"name": "x", "content": " "})).await.invalid("/content", "required");
     alice.post("/v1/skills", json!({"content": "x"})).await.invalid("/name", "required");
     alice.post("/v1/skills", json!({"name": "x", "content": "x"})).await.invalid("/description", "needs a description");
     alice.post("/v1/skills", json!({"name": "x", "content": " \n", "description": "d"})).await.invalid("/content", "");
@@ -270,7 +271,7 @@ async fn what_is_missing_or_too_much_is_named() {
 }
 
 #[tokio::test]
-async fn a_body_may_have_256_kib_and_not_a_byte_more() {
+async fn a_body_may_have_256_kib_and_no_more() {
     let World { alice, .. } = &World::new().await;
     let of_size = |size: usize| {
         let mut body = skill("large");
@@ -283,9 +284,9 @@ async fn a_body_may_have_256_kib_and_not_a_byte_more() {
     assert_eq!(alice.peek("large").await["version"], 2);
 }
 
-/// Acceptance case 4.
+/// Acceptance case 4: two users may use one name for two skills.
 #[tokio::test]
-async fn one_name_for_two_users_are_two_skills() {
+async fn one_name_of_two_users_is_two_skills() {
     let world = World::new().await;
     let World { alice, bob, .. } = &world;
     let stranger = world.other_tenant().await;
@@ -312,7 +313,7 @@ async fn one_name_for_two_users_are_two_skills() {
 }
 
 #[tokio::test]
-async fn who_writes_is_remembered() {
+async fn source_session_and_actor_are_recorded() {
     let world = World::unreviewed().await;
     let backend = world.backend().await.acting_for("alice");
     assert_eq!(world.alice.create(skill("mine")).await["source"], "user");
@@ -330,7 +331,22 @@ async fn who_writes_is_remembered() {
     let long = "s".repeat(256);
     for bad in ["with blank", "", &long] {
         world.alice.post("/v1/skills", skill("bad")).header("Knowhow-Session", bad).await.refused(400, "malformed");
-        // Reading is refused alike: nobody finds out late that a conversation was never named.
+        // Reads are refused too, so that a caller notices a bad session name early.
         world.alice.get("/v1/skills").header("Knowhow-Session", bad).await.refused(400, "malformed");
     }
+}
+
+#[tokio::test]
+async fn some_fields_of_a_skill_change_and_the_rest_stays() {
+    let World { alice, .. } = &World::new().await;
+    alice.create(skill("p")).await;
+    let before = alice.peek("p").await;
+    let saved = alice.post("/v1/skills", json!({"name": "p", "tags": ["a"]})).await.ok(200);
+    assert_eq!((&saved["version"], &saved["tags"]), (&json!(2), &json!(["a"])));
+    alice.does("skill_save", json!({"name": "p", "summary": "Does p well"})).await;
+    let now = alice.peek("p").await;
+    assert_eq!((&now["tags"], &now["summary"]), (&json!(["a"]), &json!("Does p well")));
+    assert_eq!((&now["content"], &now["description"]), (&before["content"], &before["description"]));
+    let same = alice.post("/v1/skills", json!({"name": "p", "tags": ["a"]})).await.ok(200);
+    assert_eq!(same["unchanged"], true);
 }

@@ -1,11 +1,11 @@
-//! Built-in skills: given at first sight, never forced.
+//! Starters: given to each user on first contact, and removable.
 
 use serde_json::{Value, json};
 
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
-use crate::recall::escape;
 use crate::service::poll_async;
+use crate::sessions::recall::escape;
 use crate::signing;
 use crate::talk::Talk;
 use crate::worker::Ground;
@@ -14,7 +14,7 @@ const STARTERS: [&str; 5] =
     ["failure-patterns", "iterative-planning", "mcp-tool-guide", "memory-systems", "skills-and-rules"];
 
 #[tokio::test]
-async fn every_user_is_given_them_once() {
+async fn every_user_gets_the_starters_once() {
     let world = World::with(json!({})).await;
     let World { alice, bob, read_only, .. } = &world;
     let firsts = futures_util::future::join_all((0..10).map(|_| read_only.names())).await;
@@ -28,7 +28,7 @@ async fn every_user_is_given_them_once() {
 }
 
 #[tokio::test]
-async fn a_deleted_one_does_not_come_back() {
+async fn a_deleted_starter_does_not_come_back() {
     let world = World::with(json!({})).await;
     world.alice.delete("/v1/skills/failure-patterns").await.empty(204);
     let elsewhere = crate::service::Service::start(&[("KNOWHOW_WORKERS", "1")]);
@@ -36,18 +36,19 @@ async fn a_deleted_one_does_not_come_back() {
 }
 
 #[tokio::test]
-async fn a_tenant_may_do_without() {
+async fn a_tenant_may_turn_starters_off() {
     assert!(World::new().await.alice.names().await.is_empty());
 }
 
 #[tokio::test]
-async fn they_do_not_count_against_a_quota() {
+async fn starters_do_not_count_against_quotas() {
     let world = World::with(json!({"skills_per_user": 1})).await;
     assert_eq!(world.alice.names().await, STARTERS);
     world.alice.post("/v1/skills", skill("mine")).await.refused(429, "quota-exceeded");
 }
 
-/// Bytes of all rows that are a user's own, in every table, as Postgres keeps them; apart from them those of snapshots.
+/// Returns the bytes of the user's rows as Postgres stores them: first of all tables but `snapshots`, then of
+/// `snapshots`.
 fn bytes_of_rows(ground: &Ground, user: &str) -> (u64, u64) {
     let of = |which: &str| {
         let each = format!(
@@ -64,7 +65,7 @@ fn bytes_of_rows(ground: &Ground, user: &str) -> (u64, u64) {
 }
 
 #[tokio::test]
-async fn who_only_reads_costs_little_and_causes_no_job() {
+async fn a_user_who_only_reads_costs_little_and_causes_no_job() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = World::at(&service, &service, json!({})).await;
@@ -85,7 +86,7 @@ async fn who_only_reads_costs_little_and_causes_no_job() {
     {
         assert_eq!(ground.count(table), 0, "{table}");
     }
-    // One question makes the vectors for all users.
+    // One request to the model makes the vectors for all users.
     poll_async("the vectors of the starters", async || (ground.count("starter_vectors") == 5).then_some(())).await;
     let asked = ground.asked();
     let elsewhere = ground.serve(&[]);
@@ -94,7 +95,7 @@ async fn who_only_reads_costs_little_and_causes_no_job() {
 }
 
 #[tokio::test]
-async fn another_model_makes_vectors_of_its_own_for_users_of_before() {
+async fn another_model_makes_its_own_vectors_for_existing_users() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = World::at(&service, &service, json!({})).await;
@@ -106,7 +107,7 @@ async fn another_model_makes_vectors_of_its_own_for_users_of_before() {
     poll_async("the other model's vectors", async || (ground.count(made) == 5).then_some(())).await;
 }
 
-/// Everything that can be read of a user's starters without counting a use.
+/// Reads all that can be read of a user's starters without counting a use.
 async fn everything(who: &Caller) -> Vec<String> {
     let mut all = Vec::new();
     let mut add = |answer: crate::answers::Answer| {
@@ -144,17 +145,17 @@ async fn everything(who: &Caller) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn they_read_the_same_whether_they_have_rows_or_not() {
+async fn starters_read_the_same_with_and_without_rows() {
     let World { alice, bob, .. } = &World::with(json!({})).await;
     let lent = everything(alice).await;
     assert!(lent.iter().any(|answer| answer.contains("name: skills-and-rules")), "{lent:#?}");
-    // Reading the history makes rows, and counts no use.
+    // Reading the history creates rows for the starter and counts no use.
     let history = alice.get("/v1/skills/failure-patterns/versions").await.ok(200);
     assert_eq!(everything(alice).await, lent);
     let first = alice.get("/v1/skills/failure-patterns/versions/1").await.ok(200);
     assert_eq!(first["skill_md"], alice.get("/v1/skills/failure-patterns/SKILL.md").await.text());
     assert_eq!((&first["change"], &history["items"][0]["version"]), (&json!("sync"), &json!(1)));
-    // An id names one user's skill: another user's is nothing.
+    // An id belongs to one user's skill, so another user does not find it.
     let id = alice.peek("failure-patterns").await["id"].clone();
     bob.names().await;
     bob.get(&format!("/v1/skills/{}?peek=true", id.as_str().unwrap())).await.refused(404, "not-found");
@@ -162,7 +163,7 @@ async fn they_read_the_same_whether_they_have_rows_or_not() {
 }
 
 #[tokio::test]
-async fn each_first_change_works_on_one_that_is_lent() {
+async fn each_kind_of_first_change_works_on_a_starter() {
     let path = "/v1/skills/memory-systems";
     let changes: [fn(&Caller) -> crate::callers::Sending; 5] = [
         |who| who.replace("memory-systems", "# Memory", "# My memory"),
@@ -193,7 +194,7 @@ async fn each_first_change_works_on_one_that_is_lent() {
 }
 
 #[tokio::test]
-async fn a_turn_that_brings_a_lent_one_counts_its_use() {
+async fn a_turn_that_shows_a_starter_counts_a_use() {
     let World { alice, .. } = &World::with(json!({})).await;
     let talk = Talk::long(alice).await;
     let turn = talk.say("use iterative-planning for the move").await;
@@ -203,9 +204,9 @@ async fn a_turn_that_brings_a_lent_one_counts_its_use() {
     assert_eq!(again["turn"], 2);
 }
 
-/// What was lent, used, deleted, and put back by an admin is as it was.
+/// A starter that an admin restores has the same text as before, and the user's counts are as before.
 #[tokio::test]
-async fn a_deleted_one_can_be_restored_and_quotas_add_up() {
+async fn a_deleted_starter_can_be_restored_and_quotas_add_up() {
     let world = World::with(json!({})).await;
     let World { alice, admin, .. } = &world;
     let user = async || -> Value {

@@ -1,4 +1,4 @@
-//! What the service does for a folder that is kept the same: imports by their bases, and lists of digests.
+//! The service's part of sync: imports with base versions, and lists of digests.
 
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
@@ -14,7 +14,7 @@ fn document(name: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n---\n{body}\n")
 }
 
-/// Imports skills with what they are based on.
+/// Imports skills with the versions that they are based on.
 async fn import(caller: &Caller, path: &str, texts: &[(&str, &str)], expected: Value) -> Value {
     let files: Vec<(String, String)> =
         texts.iter().map(|(name, body)| (format!("{name}/SKILL.md"), document(name, body))).collect();
@@ -25,7 +25,7 @@ async fn import(caller: &Caller, path: &str, texts: &[(&str, &str)], expected: V
 }
 
 #[tokio::test]
-async fn skills_of_a_folder_are_of_their_own_source_and_kind() {
+async fn synced_skills_have_their_own_source_and_change_kind() {
     let World { alice, .. } = &World::new().await;
     alice.create(skill("mine")).await;
     let report = import(alice, SYNC, &[("mine", "x"), ("new", "x"), ("two", "x")], json!({})).await;
@@ -37,7 +37,7 @@ async fn skills_of_a_folder_are_of_their_own_source_and_kind() {
     import(alice, SYNC, &[("new", "y")], json!({})).await;
     let versions = alice.get("/v1/skills/new/versions").await.ok(200);
     assert_eq!(pluck(&versions["items"], "change"), ["sync", "sync"]);
-    // An import takes over what a folder has brought, as it takes over all else.
+    // An import without `source=sync` also updates synced skills, which keep their source.
     let report = import(alice, "/v1/skills/import", &[("new", "z"), ("mine", "z")], json!({})).await;
     assert_eq!(report["updated"], 2);
     assert_eq!(alice.peek("new").await["source"], "sync");
@@ -45,7 +45,7 @@ async fn skills_of_a_folder_are_of_their_own_source_and_kind() {
 }
 
 #[tokio::test]
-async fn a_base_that_is_not_current_is_refused_for_that_skill_alone() {
+async fn an_outdated_base_version_refuses_only_its_own_skill() {
     let World { alice, .. } = &World::new().await;
     import(alice, SYNC, &[("a", "1"), ("b", "1")], json!({"a": 0, "b": 0})).await;
     let report = import(alice, SYNC, &[("a", "2"), ("b", "2"), ("c", "2")], json!({"a": 1, "b": 0, "c": 3})).await;
@@ -56,7 +56,7 @@ async fn a_base_that_is_not_current_is_refused_for_that_skill_alone() {
     assert_eq!(report["items"][0]["code"], "version-conflict", "an import may say so too");
     let form = Form::new().part("file", Part::bytes(zip(&[])).file_name("x.zip")).text("expected", "[1]");
     alice.send(Method::POST, SYNC).form(form).await.invalid("/expected", "versions by name");
-    // A file of that name is a file.
+    // A file in the form field `expected` is treated as a file.
     let form = Form::new().part("expected", Part::bytes(document("d", "x").into_bytes()).file_name("SKILL.md"));
     assert_eq!(alice.send(Method::POST, SYNC).form(form).await.ok(200)["created"], 1);
 }

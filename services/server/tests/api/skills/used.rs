@@ -1,12 +1,12 @@
-//! Reported uses: counted once for a skill, session, memory and day.
+//! Reported uses: counted once for each combination of skill, session, memory and day.
 
 use serde_json::{Value, json};
 
 use crate::callers::World;
 
-/// Acceptance case 25.
+/// Acceptance case 25: repeated reports of one use count once.
 #[tokio::test]
-async fn the_same_use_counts_once() {
+async fn a_repeated_report_of_a_use_counts_once() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let report = async |session: Value, memory: Value| {
@@ -33,7 +33,7 @@ async fn the_same_use_counts_once() {
 }
 
 #[tokio::test]
-async fn an_outcome_may_come_later() {
+async fn an_outcome_may_be_reported_later() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["mcp/p"]).await;
     let report = async |outcome: Value| {
@@ -47,7 +47,7 @@ async fn an_outcome_may_come_later() {
 }
 
 #[tokio::test]
-async fn fifty_reports_at_once_are_one_use() {
+async fn fifty_concurrent_reports_are_one_use() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let reports = (0..50).map(|_| async {
@@ -59,7 +59,7 @@ async fn fifty_reports_at_once_are_one_use() {
 }
 
 #[tokio::test]
-async fn what_is_no_report_is_refused() {
+async fn malformed_reports_are_rejected() {
     let World { alice, bob, read_only, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let refuse = |member: &str, value: Value| {

@@ -32,7 +32,7 @@ async fn every_change_is_a_version_newest_first() {
 }
 
 #[tokio::test]
-async fn a_version_keeps_what_was() {
+async fn a_version_keeps_its_text_and_files() {
     let World { alice, .. } = &World::new().await;
     three_versions(alice).await;
     let old = alice.get("/v1/skills/p/versions/1").await.ok(200);
@@ -98,7 +98,7 @@ async fn a_rollback_is_a_new_version() {
 }
 
 #[tokio::test]
-async fn one_file_can_be_asked_for() {
+async fn a_diff_can_be_limited_to_one_file() {
     let World { alice, .. } = &World::new().await;
     alice.create(skill("p")).await;
     for (path, text) in [("references/a.md", "one\n"), ("references/b.md", "two\n")] {

@@ -1,23 +1,23 @@
-//! Answers, and what must hold of every one of them.
+//! Answers of the service, and assertions about them.
 
 use reqwest::Response;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug)]
 pub struct Answer {
-    /// What was asked.
+    /// Method and path of the request, or a description of it.
     pub asked: String,
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The headers.
+    /// The response headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// The bytes of the body.
     pub body: Vec<u8>,
 }
 
-/// Words of the inside that never leave it.
+/// Internal words that no answer may contain.
 const INSIDE: [&str; 12] = [
     "select ",
     "insert ",
@@ -43,7 +43,7 @@ impl Answer {
         answer
     }
 
-    /// A success of this status; its JSON.
+    /// Asserts success with this status and returns the JSON body.
     #[track_caller]
     pub fn ok(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{self}");
@@ -51,14 +51,14 @@ impl Answer {
         self.json()
     }
 
-    /// A success without a body.
+    /// Asserts success with this status and an empty body.
     #[track_caller]
     pub fn empty(&self, status: u16) {
         assert_eq!(self.status, status, "{self}");
         assert!(self.body.is_empty(), "{self}");
     }
 
-    /// A refusal of this status and type, in full shape; its JSON.
+    /// Asserts a complete problem of this status and type, and returns it.
     #[track_caller]
     pub fn refused(&self, status: u16, kind: &str) -> Value {
         assert_eq!(self.status, status, "{self}");
@@ -74,14 +74,14 @@ impl Answer {
         problem
     }
 
-    /// No word of the inside is in it.
+    /// Asserts that the body contains no internal words.
     #[track_caller]
     pub fn tells_nothing(&self) {
         let said = self.text().to_lowercase();
         assert!(!INSIDE.iter().any(|word| said.contains(word)), "tells of the inside: {self}");
     }
 
-    /// An invalid request with a finding about `pointer` whose text has `words`.
+    /// Asserts an invalid request with an error at `pointer` whose text contains `words`.
     #[track_caller]
     pub fn invalid(&self, pointer: &str, words: &str) {
         let problem = self.refused(422, "invalid");
@@ -89,18 +89,18 @@ impl Answer {
         assert!(problem["errors"].as_array().is_some_and(|errors| errors.iter().any(fits)), "{words}: {self}");
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self}"))
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// A header that must be there once.
+    /// Returns a header that must occur exactly once.
     #[track_caller]
     pub fn header(&self, name: &str) -> &str {
         let all: Vec<_> = self.headers.get_all(name).iter().collect();
@@ -116,13 +116,13 @@ impl std::fmt::Display for Answer {
     }
 }
 
-/// The values of one member of each item.
+/// Returns the values of one member of each item.
 pub fn pluck(list: &Value, member: &str) -> Vec<String> {
     let text = |item: &Value| item[member].as_str().map_or_else(|| item[member].to_string(), str::to_owned);
     list.as_array().unwrap().iter().map(text).collect()
 }
 
-/// The members of an object, sorted.
+/// Returns the member names of an object, sorted.
 pub fn members(object: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();

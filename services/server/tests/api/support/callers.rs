@@ -1,4 +1,4 @@
-//! Who calls: typed callers, and a fresh tenant of them for every test.
+//! Callers with their credentials, and a new tenant for each test.
 
 use std::future::IntoFuture;
 use std::pin::Pin;
@@ -11,12 +11,12 @@ use crate::answers::Answer;
 use crate::service::{Service, keeper, operator_token, shared};
 use crate::signing;
 
-/// Somebody with a credential, or without one.
+/// A client with or without a credential.
 #[derive(Clone)]
 pub struct Caller {
     client: Client,
     url: String,
-    /// What goes into `Authorization: Bearer`.
+    /// The token in the header `Authorization`.
     pub token: Option<String>,
     user: Option<String>,
 }
@@ -26,22 +26,22 @@ impl Caller {
         Self { client: client.clone(), url: service.url.clone(), token, user: None }
     }
 
-    /// The same caller at another process.
+    /// Returns this caller for another process.
     pub fn at(&self, service: &Service) -> Self {
         self.at_url(&service.url)
     }
 
-    /// The same caller at another address.
+    /// Returns this caller for another address.
     pub fn at_url(&self, url: &str) -> Self {
         Self { url: url.to_owned(), ..self.clone() }
     }
 
-    /// The same place with another credential.
+    /// Returns a caller of the same service with another token.
     pub fn with_token(&self, token: impl Into<String>) -> Self {
         Self { token: Some(token.into()), user: None, ..self.clone() }
     }
 
-    /// An API key's caller acting for a user.
+    /// Returns this caller, an API key, acting for a user.
     pub fn acting_for(&self, user: &str) -> Self {
         Self { user: Some(user.to_owned()), ..self.clone() }
     }
@@ -66,7 +66,7 @@ impl Caller {
         self.send(Method::DELETE, path)
     }
 
-    /// Any request.
+    /// Starts a request with any method.
     pub fn send(&self, method: Method, path: &str) -> Sending {
         let mut request = self.client.request(method.clone(), format!("{}{path}", self.url));
         if let Some(token) = &self.token {
@@ -78,36 +78,36 @@ impl Caller {
         Sending { asked: format!("{method} {path}"), request }
     }
 
-    /// Saves a skill that is new.
+    /// Creates a skill.
     pub async fn create(&self, skill: Value) -> Value {
         self.post("/v1/skills", skill).await.ok(201)
     }
 
-    /// Saves plain skills of these names.
+    /// Creates simple skills with these names.
     pub async fn create_all(&self, names: &[&str]) {
         for name in names {
             self.create(skill(name)).await;
         }
     }
 
-    /// A skill as it is, uncounted.
+    /// Loads a skill without counting a use.
     pub async fn peek(&self, name: &str) -> Value {
         self.get(&format!("/v1/skills/{}?peek=true", name.replace('/', "%2F"))).await.ok(200)
     }
 
-    /// The names of all skills on the first page.
+    /// Returns the names on the first page of skills.
     pub async fn names(&self) -> Vec<String> {
         crate::answers::pluck(&self.get("/v1/skills?limit=200").await.ok(200)["items"], "name")
     }
 
-    /// Patches one passage.
+    /// Patches one passage of a skill.
     pub fn replace(&self, name: &str, old: &str, new: &str) -> Sending {
         let path = format!("/v1/skills/{}", name.replace('/', "%2F"));
         self.patch(&path, json!({"edits": [{"old_string": old, "new_string": new}]}))
     }
 }
 
-/// A plain skill of that name.
+/// Returns a simple skill with this name.
 pub fn skill(name: &str) -> Value {
     json!({
         "name": name,
@@ -116,14 +116,14 @@ pub fn skill(name: &str) -> Value {
     })
 }
 
-/// A request on its way; awaiting it sends it.
+/// A request that is sent when it is awaited.
 pub struct Sending {
     asked: String,
     request: RequestBuilder,
 }
 
 impl Sending {
-    /// The same request under a name that says more than its path.
+    /// Replaces the description of the request in failure messages.
     pub fn called(self, asked: String) -> Self {
         Self { asked, ..self }
     }
@@ -136,12 +136,12 @@ impl Sending {
         Self { request: self.request.json(body), ..self }
     }
 
-    /// A body of any kind.
+    /// Sets a body and its media type.
     pub fn body(self, media_type: &str, body: impl Into<reqwest::Body>) -> Self {
         Self { request: self.request.header("Content-Type", media_type).body(body), ..self }
     }
 
-    /// A form with files.
+    /// Sets a form with files.
     pub fn files(self, files: &[(&str, &[u8])]) -> Self {
         let mut form = reqwest::multipart::Form::new();
         for (name, bytes) in files {
@@ -151,17 +151,17 @@ impl Sending {
         self.form(form)
     }
 
-    /// Any form.
+    /// Sets a multipart form as the body.
     pub fn form(self, form: reqwest::multipart::Form) -> Self {
         Self { request: self.request.multipart(form), ..self }
     }
 
-    /// The status alone, also of a fault.
+    /// Sends the request and returns only the status, which may be that of an internal error.
     pub async fn status(self) -> u16 {
         self.request.send().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.asked)).status().as_u16()
     }
 
-    /// The answer, or that there was none.
+    /// Sends the request. Returns `None` if there is no answer.
     pub async fn attempt(self) -> Option<Answer> {
         let response = self.request.send().await.ok()?;
         Some(Answer::of(self.asked, response).await)
@@ -180,53 +180,53 @@ impl IntoFuture for Sending {
     }
 }
 
-/// A fresh tenant and those who call it.
+/// A new tenant and its callers.
 pub struct World {
     /// The tenant's slug.
     pub slug: String,
-    /// Secret of its HS256 issuer.
+    /// The secret of the tenant's HS256 issuer.
     pub secret: String,
     pub alice: Caller,
     /// Another user of the same tenant.
     pub bob: Caller,
     /// The tenant's admin.
     pub admin: Caller,
-    /// Alice with the scope `skills:read` alone.
+    /// Alice with only the scope `skills:read`.
     pub read_only: Caller,
-    /// Keeps all tenants.
+    /// An operator, who manages all tenants.
     pub operator: Caller,
     pub anonymous: Caller,
 }
 
 impl World {
-    /// A tenant whose users begin with nothing.
+    /// Creates a tenant without starter skills.
     pub async fn new() -> Self {
         Self::with(json!({"starter_skills": false})).await
     }
 
-    /// A tenant where tainted skills are live and marked, and nothing waits.
+    /// Creates a tenant without review, so that tainted skills take effect and are marked.
     pub async fn unreviewed() -> Self {
         Self::with(json!({"starter_skills": false, "review": "off"})).await
     }
 
-    /// Alice with a token that has run out.
+    /// Returns Alice with an expired token.
     pub fn expired(&self) -> Caller {
         let mut claims = signing::claims(&self.slug, "alice");
         claims["exp"] = json!(1);
         self.anonymous.with_token(signing::hs256(&self.secret, &claims))
     }
 
-    /// A tenant with these settings.
+    /// Creates a tenant with these settings.
     pub async fn with(settings: Value) -> Self {
         Self::at(shared(), keeper(), settings).await
     }
 
-    /// A tenant that `keeper` makes and `service` serves.
+    /// Creates a tenant through `keeper`, with callers of `service`.
     pub async fn at(service: &Service, keeper: &Service, settings: Value) -> Self {
         let client = Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
-            // Sooner than the service closes a connection that nobody uses.
+            // Shorter than the time after which the service closes idle connections.
             .pool_idle_timeout(Duration::from_secs(2))
             .build()
             .unwrap();
@@ -253,14 +253,14 @@ impl World {
         }
     }
 
-    /// Alice's namesake in another tenant.
+    /// Returns a user named alice in another tenant.
     pub async fn other_tenant(&self) -> Caller {
         let slug = format!("o-{}", uuid::Uuid::now_v7().simple());
         let secret = make_tenant(&self.operator.at(keeper()), &slug, json!({"starter_skills": false})).await;
         self.anonymous.with_token(signing::hs256(&secret, &signing::claims(&slug, "alice")))
     }
 
-    /// A user with a token of these scopes alone.
+    /// Returns a user whose token has only these scopes.
     pub fn scoped(&self, user: &str, scopes: &str) -> Caller {
         let mut claims = signing::claims(&self.slug, user);
         claims.as_object_mut().unwrap().remove("roles");
@@ -268,7 +268,7 @@ impl World {
         self.anonymous.with_token(signing::hs256(&self.secret, &claims))
     }
 
-    /// A backend with an API key, acting for nobody yet.
+    /// Returns a backend with an API key, acting for no user yet.
     pub async fn backend(&self) -> Caller {
         let body = json!({"name": "backend", "scopes": ["skills:read", "skills:write"]});
         let key = self.admin.post("/v1/admin/keys", body).await.ok(201);
@@ -283,7 +283,7 @@ impl Drop for World {
     }
 }
 
-/// A tenant with an HS256 issuer; the issuer's secret.
+/// Creates a tenant with an HS256 issuer and returns the issuer's secret.
 async fn make_tenant(operator: &Caller, slug: &str, settings: Value) -> String {
     operator.post("/v1/admin/tenants", json!({"slug": slug, "settings": settings})).await.ok(201);
     let secret = signing::random_secret();

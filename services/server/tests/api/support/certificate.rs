@@ -1,4 +1,4 @@
-//! Certificates of a test's own.
+//! Certificates of tests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate for this machine, and its key.
+/// A self-signed certificate for this machine, and its key.
 pub struct Pair {
     pub certificate: String,
     pub key: String,
@@ -27,13 +27,13 @@ impl Pair {
         Self { certificate: certificate.pem(), key: key.serialize_pem() }
     }
 
-    /// A client that believes this certificate alone, and keeps no connection.
+    /// Returns a client that trusts only this certificate and keeps no idle connections.
     pub fn client(&self) -> Client {
         let own = Certificate::from_pem(self.certificate.as_bytes()).unwrap();
         Client::builder().tls_certs_only([own]).pool_max_idle_per_host(0).build().unwrap()
     }
 
-    /// A port whose TLS ends here, before a server that speaks in plain text. It lasts as long as the test.
+    /// Opens a port that terminates TLS and forwards to a plain-text server until the test ends.
     pub async fn before(&self, server: SocketAddr) -> TlsPort {
         let certificate = CertificateDer::from_pem_slice(self.certificate.as_bytes()).unwrap();
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
@@ -60,12 +60,12 @@ impl Pair {
     }
 }
 
-/// Where TLS ends, and how many have come.
+/// A port that terminates TLS, with counts of its handshakes.
 #[derive(Default)]
 pub struct TlsPort {
     pub port: u16,
-    /// Who has agreed on TLS.
+    /// Number of successful handshakes.
     pub trusted: Arc<AtomicUsize>,
-    /// Who has not, as those who do not trust the certificate.
+    /// Number of failed handshakes, such as those of clients that do not trust the certificate.
     pub refused: Arc<AtomicUsize>,
 }

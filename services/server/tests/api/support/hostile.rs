@@ -1,4 +1,4 @@
-//! A service that answers as a test wants it, and the command line that asks it.
+//! A fake service with scripted answers, and the command line that calls it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// Method, path and query.
@@ -20,20 +20,20 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Whether the path begins so.
+    /// Returns whether the path has this prefix.
     pub fn is(&self, path: &str) -> bool {
         self.line.split(' ').nth(1).is_some_and(|asked| asked.starts_with(path))
     }
 }
 
-/// The service.
+/// A fake service.
 pub struct Hostile {
     pub url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Hostile {
-    /// Starts one that writes whatever `answer` writes. A connection has one request.
+    /// Starts a fake service that answers with `answer`, one request per connection.
     pub fn start(answer: impl Fn(&Asked, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -45,7 +45,7 @@ impl Hostile {
                 thread::spawn(move || {
                     let Some(request) = read(&stream) else { return };
                     seen.lock().unwrap().push(request.clone());
-                    // The command hangs up when it has had enough.
+                    // The command may close the connection early.
                     let _ = answer(&request, &mut stream.try_clone().unwrap());
                 });
             }
@@ -53,7 +53,7 @@ impl Hostile {
         Self { url, asked }
     }
 
-    /// Starts one that answers with this status and document.
+    /// Starts a fake service that answers with a status and a JSON document.
     pub fn json(choose: impl Fn(&Asked) -> (u16, Value) + Send + Sync + 'static) -> Self {
         Self::start(move |asked, stream| {
             let (status, document) = choose(asked);
@@ -61,13 +61,13 @@ impl Hostile {
         })
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-/// Writes a whole answer with these header lines.
+/// Writes a complete answer with these header lines.
 pub fn send(stream: &mut TcpStream, status: u16, headers: &str, body: &[u8]) -> std::io::Result<()> {
     let head = format!("HTTP/1.1 {status} Status\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     stream.write_all(&[head.as_bytes(), body].concat())
@@ -91,31 +91,31 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     Some(Asked { line: line.trim().to_owned(), head, body })
 }
 
-/// The command line with nothing in its environment but the address and a token.
+/// Returns a command with only the service's URL and a token in its environment.
 pub fn at(url: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_knowhow"));
     command.env_clear().env("KNOWHOW_URL", url).env("KNOWHOW_TOKEN", TOKEN).args(arguments).stdin(Stdio::null());
     command
 }
 
-/// The token of all of them.
+/// The token of all commands.
 pub const TOKEN: &str = "khk_t0ken0ken0ken";
 
-/// How a command ended.
+/// The result of a finished command.
 pub struct Ended {
     pub output: Output,
     pub took: Duration,
-    /// The most memory that it had, in bytes.
+    /// Peak memory in bytes.
     pub memory: u64,
 }
 
 impl Ended {
-    /// Both of its outputs.
+    /// Returns standard output and standard error.
     pub fn said(&self) -> String {
         both(&self.output)
     }
 
-    /// Requires that it failed in time and within 200 MB, and returns why.
+    /// Asserts that the command failed in time, within 200 MB and without printing the token. Returns its output.
     #[track_caller]
     pub fn failed_within(&self, seconds: u64) -> String {
         let said = self.said();
@@ -127,12 +127,12 @@ impl Ended {
     }
 }
 
-/// Both outputs of a command.
+/// Returns both outputs of a command.
 pub fn both(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Runs a command to its end, for four minutes at most, and watches its memory.
+/// Runs a command for at most four minutes and measures its peak memory.
 pub fn watched(mut command: Command) -> Ended {
     let began = Instant::now();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! What every test stands on: the service, callers, answers, hand-made HTTP and SQL.
+//! Helpers of all tests: the service, callers, answers, hand-written HTTP and SQL.
 
 pub mod answers;
 pub mod callers;

@@ -1,4 +1,4 @@
-//! HTTP by hand, for requests that no honest client sends.
+//! Hand-written HTTP, for requests that normal clients do not send.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// An answer as it came.
+/// An answer as received.
 #[derive(Debug)]
 pub struct RawAnswer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Status line and headers.
+    /// Status line and headers of the answer.
     pub head: String,
-    /// The rest.
+    /// The body.
     pub body: String,
 }
 
 impl RawAnswer {
-    /// A refusal as problem+json of this status and type.
+    /// Asserts a problem of this status and type, and returns it.
     #[track_caller]
     pub fn refused(&self, status: u16, kind: &str) -> Value {
         assert_eq!(self.status, status, "{self:?}");
@@ -29,8 +29,8 @@ impl RawAnswer {
     }
 }
 
-/// Sends bytes, says that there are no more, and reads to the end. What the service no longer wants to read is no
-/// failure: its answer counts.
+/// Sends bytes, closes the sending side and reads the answer. A failed write is ignored, because the service may
+/// answer before it has read everything.
 pub fn exchange(address: &str, request: &[u8]) -> Option<RawAnswer> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -44,7 +44,7 @@ pub fn exchange(address: &str, request: &[u8]) -> Option<RawAnswer> {
     Some(RawAnswer { status, head: head.to_owned(), body: body.to_owned() })
 }
 
-/// A request with these header lines and this body; `Content-Length` is added where no header speaks of length.
+/// Sends a request with these header lines and this body. Adds `Content-Length` unless a header states the length.
 pub fn request(address: &str, line: &str, headers: &[&[u8]], body: &[u8]) -> RawAnswer {
     let mut bytes = format!("{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n").into_bytes();
     let speaks_of_length = |header: &&&[u8]| {
@@ -63,13 +63,13 @@ pub fn request(address: &str, line: &str, headers: &[&[u8]], body: &[u8]) -> Raw
     exchange(address, &bytes).unwrap_or_else(|| panic!("no answer to {line}"))
 }
 
-/// A plain GET; `None` where nobody listens.
+/// Sends a GET without credentials. Returns `None` if no server listens.
 pub fn try_get(address: &str, path: &str) -> Option<RawAnswer> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     exchange(address, request.as_bytes())
 }
 
-/// A body in chunks, as a client sends it that does not say its length.
+/// Encodes a body in chunks, as clients send a body of unknown length.
 pub fn chunked(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(body.len() + 1024);
     for chunk in body.chunks(16 * 1024) {
@@ -83,17 +83,17 @@ pub fn chunked(body: &[u8]) -> Vec<u8> {
 
 /// The media type of most bodies.
 pub const JSON: &str = "application/json";
-/// What every client of MCP takes.
+/// The media types that MCP clients accept.
 pub const BOTH: &str = "application/json, text/event-stream";
 
-/// A request that is sent in two parts.
+/// A request whose head and body are sent separately.
 pub struct Post<'a> {
     pub path: &'a str,
     pub media_type: &'a str,
     pub body: &'a str,
 }
 
-/// A POST whose head the service has read, for it asks for the body.
+/// Sends the head of a POST and waits for `100 Continue`, so that the service has read the head.
 pub fn begin_post(address: &str, token: &str, post: &Post<'_>) -> TcpStream {
     let (Post { path, media_type, .. }, length) = (post, post.body.len());
     let head = format!(
@@ -109,7 +109,7 @@ pub fn begin_post(address: &str, token: &str, post: &Post<'_>) -> TcpStream {
     stream
 }
 
-/// Sends the body of such a request; the whole answer.
+/// Sends the body of the POST and returns the whole answer.
 pub fn finish_post(mut stream: TcpStream, post: &Post<'_>) -> String {
     stream.write_all(post.body.as_bytes()).unwrap();
     let mut answer = String::new();

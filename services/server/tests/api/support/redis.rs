@@ -1,4 +1,4 @@
-//! A Redis of a test's own.
+//! A Redis server of a test.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -6,21 +6,21 @@ use std::process::{Child, Command, Stdio};
 use super::certificate::{Pair, TlsPort};
 use super::service::{poll, setting};
 
-/// A server that keeps nothing on disk. It dies with the test.
+/// A Redis server without persistence, killed when it is dropped.
 pub struct Redis {
     process: Child,
-    /// Where it listens.
+    /// The port on which the server listens.
     pub port: u16,
 }
 
 impl Redis {
-    /// Starts one; `None`, and a line that says so, where the program is not installed.
+    /// Starts a server. If the program is not installed, prints a line and returns `None`.
     pub fn start() -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         Self::start_at(port)
     }
 
-    /// The same at this port.
+    /// Starts a server on this port. If the program is not installed, prints a line and returns `None`.
     pub fn start_at(port: u16) -> Option<Self> {
         let program = setting("KNOWHOW_TEST_REDIS").unwrap_or_else(|| "redis-server".into());
         let mut command = Command::new(&program);
@@ -34,17 +34,17 @@ impl Redis {
         Some(redis)
     }
 
-    /// Its URL, as the setting takes it.
+    /// Returns the URL of the server for the setting.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// The same behind TLS.
+    /// Opens a TLS port in front of the server.
     pub async fn behind_tls(&self, pair: &Pair) -> TlsPort {
         pair.before(([127, 0, 0, 1], self.port).into()).await
     }
 
-    /// Has it stand still: it takes connections and requests, and answers none.
+    /// Stops the process, so that it accepts connections and requests but does not answer.
     pub fn stop_answering(&self) {
         let done = Command::new("kill").args(["-STOP", &self.process.id().to_string()]).status().unwrap();
         assert!(done.success());

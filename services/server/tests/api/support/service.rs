@@ -1,4 +1,5 @@
-//! The service under test: the real binary. Most tests share one process; a test that kills or tunes has its own.
+//! The service under test, as the real binary. Most tests share one process. Tests that kill or configure a process
+//! start their own.
 
 use std::collections::BTreeMap;
 use std::fs::DirEntry;
@@ -14,10 +15,10 @@ use serde_json::Value;
 
 use crate::raw;
 
-/// How long a worker may take to leave before it is killed.
+/// Maximum time for a worker to stop before it is killed.
 const PARTING: Duration = Duration::from_secs(10);
 
-/// A running `knowhow serve`, or `knowhow worker`, which has no address.
+/// A running `knowhow serve`, or a `knowhow worker`, which has no address.
 pub struct Service {
     process: Child,
     watchdog: Child,
@@ -29,15 +30,14 @@ pub struct Service {
     pub address: String,
 }
 
-/// The process that most tests talk to. It dies with this one.
+/// Returns the process that most tests use. It ends with the test process.
 pub fn shared() -> &'static Service {
     static SHARED: OnceLock<Service> = OnceLock::new();
     SHARED.get_or_init(|| Service::start(&[]))
 }
 
-/// A second process over the same database, through which tenants are made. A process remembers for a moment what it
-/// knows of a tenant, so the one under test first hears of a tenant that is complete. It takes issuers in public
-/// networks alone.
+/// Returns a second process on the same database, which creates the tenants. A process caches tenants for a moment,
+/// so the process under test must not see an incomplete one. This process accepts only issuers in public networks.
 pub fn keeper() -> &'static Service {
     static KEEPER: OnceLock<Service> = OnceLock::new();
     KEEPER.get_or_init(|| {
@@ -50,7 +50,7 @@ pub fn keeper() -> &'static Service {
 }
 
 impl Service {
-    /// Starts a process with these settings besides the usual ones, and waits until it is ready.
+    /// Starts a process with additional settings and waits until it is ready.
     pub fn start(settings: &[(&str, &str)]) -> Self {
         migrated();
         let mut service = Self::spawn("serve", settings, address_in);
@@ -62,16 +62,16 @@ impl Service {
         service
     }
 
-    /// Starts a process that may not be asked in plain text, and waits until it listens.
+    /// Starts a process that does not answer plain HTTP, and waits until it listens.
     pub fn listen(settings: &[(&str, &str)]) -> Self {
         migrated();
         Self::spawn("serve", settings, address_in)
     }
 
-    /// Starts a worker, and waits until it works.
+    /// Starts a worker and waits until it runs jobs.
     pub fn work(settings: &[(&str, &str)]) -> Self {
         migrated();
-        Self::spawn("worker", settings, |line| line.contains("working on jobs").then(String::new))
+        Self::spawn("worker", settings, |line| line.contains("running jobs").then(String::new))
     }
 
     fn spawn(verb: &str, settings: &[(&str, &str)], is_up: fn(&str) -> Option<String>) -> Self {
@@ -89,12 +89,12 @@ impl Service {
         Self { process, watchdog, log, told: AtomicUsize::new(0), url: format!("http://{address}"), address }
     }
 
-    /// The id of its process.
+    /// Returns the id of the process.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Where it serves metrics and health, `127.0.0.1:port`, where that was asked for.
+    /// Returns the address of metrics and health, `127.0.0.1:port`. The settings must enable it.
     pub fn metrics_address(&self) -> String {
         poll("the address of metrics", || {
             let address_of = |line: &str| {
@@ -105,13 +105,13 @@ impl Service {
         })
     }
 
-    /// What it has logged so far. It gathers lines for a few milliseconds before it writes them.
+    /// Returns the log so far. The service writes lines with a delay of a few milliseconds.
     pub fn log(&self) -> String {
         std::thread::sleep(Duration::from_millis(20));
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    /// The log's lines that no test may cause, errors and panics; each is told once.
+    /// Returns the errors and panics that were logged since the last call.
     pub fn errors(&self) -> Vec<String> {
         let is_error = |line: &&str| line.contains(r#""level":"ERROR""#) || line.contains("panicked at");
         let all: Vec<String> = self.log().lines().filter(is_error).map(str::to_owned).collect();
@@ -119,7 +119,7 @@ impl Service {
         all.into_iter().skip(told).collect()
     }
 
-    /// Fails the test where there are such lines.
+    /// Asserts that no errors were logged since the last check.
     pub fn check_log(&self) {
         let errors = self.errors();
         if std::thread::panicking() {
@@ -129,19 +129,19 @@ impl Service {
         }
     }
 
-    /// Asks it to stop.
+    /// Sends SIGTERM to the process.
     pub fn terminate(&self) {
         let done = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         assert!(done.success());
     }
 
-    /// Stops it at once, wherever it is.
+    /// Kills the process.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Waits until it is gone.
+    /// Waits until the process has ended, for at most `most`.
     pub fn wait(&mut self, most: Duration) -> ExitStatus {
         let began = Instant::now();
         poll("the service to end", || {
@@ -153,8 +153,8 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// A worker may hold jobs of other tests' users: it gives them back first. A job of a killed worker waits 10 s and more, and counts
-    /// an attempt that its test knows nothing of.
+    /// Terminates a worker before killing it, because it may have jobs of other tests' users. A job of a killed
+    /// worker waits for 10 s or more and counts an attempt that its test does not expect.
     fn drop(&mut self) {
         let is_worker = self.address.is_empty();
         if is_worker && matches!(self.process.try_wait(), Ok(None)) {
@@ -172,7 +172,7 @@ impl Drop for Service {
     }
 }
 
-/// A shell that outlives this process by a moment and then takes the service along: the pipe closes when we are gone.
+/// Starts a shell that kills the service when this process ends and the pipe closes.
 fn watch(service: u32) -> Child {
     Command::new("sh")
         .args(["-c", "read -r _; kill -9 \"$1\" 2>/dev/null", "watchdog", &service.to_string()])
@@ -188,7 +188,7 @@ fn address_in(line: &str) -> Option<String> {
     Some(record.get("address")?.as_str()?.to_owned())
 }
 
-/// The binary with the deployment's settings and nothing else of ours in its environment.
+/// Returns a command of the binary with the tests' settings and no other variables `KNOWHOW_*`.
 pub fn knowhow(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_knowhow"));
     for name in environment().keys().filter(|name| name.starts_with("KNOWHOW_")) {
@@ -212,7 +212,8 @@ fn settings() -> [(&'static str, String); 18] {
         ("KNOWHOW_QUEUE_WAIT_MS", "20000".to_owned()),
         ("KNOWHOW_PRIVATE_ISSUERS", "true".to_owned()),
         ("KNOWHOW_DRAIN_S", "0".to_owned()),
-        // Tests kill workers that may hold jobs of others, which wait for no longer than a test does.
+        // Tests kill workers that may have jobs of other tests. These jobs must be retried before their tests give
+        // up.
         ("KNOWHOW_WORKER_RECOVERY_S", "10".to_owned()),
         ("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "0".to_owned()),
         ("KNOWHOW_TENANT_REQUESTS_PER_SECOND", "0".to_owned()),
@@ -222,26 +223,26 @@ fn settings() -> [(&'static str, String); 18] {
     ]
 }
 
-/// Runs the binary to its end.
+/// Runs the binary with these arguments and waits until it exits. The test database is migrated first.
 pub fn run(arguments: &[&str]) -> Output {
     migrated();
     knowhow(arguments).output().unwrap()
 }
 
-/// Runs the binary to its successful end; what it printed, without the line end.
+/// Runs the binary, asserts success and returns its output without the final line break.
 pub fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// The token of an operator.
+/// Returns the token of an operator.
 pub fn operator_token() -> &'static str {
     static TOKEN: OnceLock<String> = OnceLock::new();
     TOKEN.get_or_init(|| printed(&["token", "--operator", "--user", "root"]))
 }
 
-/// Sees to a database that is up to date.
+/// Migrates the tests' database once.
 pub fn migrated() {
     static DONE: OnceLock<()> = OnceLock::new();
     DONE.get_or_init(|| {
@@ -255,24 +256,24 @@ fn environment() -> BTreeMap<String, String> {
     std::env::vars().collect()
 }
 
-/// A setting of the tests, unless it is empty.
+/// Returns an environment variable of the tests, unless it is empty.
 pub fn setting(name: &str) -> Option<String> {
     environment().remove(name).filter(|value| !value.is_empty())
 }
 
-/// The database as its owner sees it.
+/// Returns the owner's URL of the tests' database.
 pub fn owner_url() -> url::Url {
     let given = environment().remove("DATABASE_URL");
     let given = given.expect("these tests need a database: run them with scripts/dev/test.sh, or set DATABASE_URL");
     given.parse().expect("DATABASE_URL is not a URL")
 }
 
-/// The database as the service sees it.
+/// Returns the URL with which the service logs in to the tests' database.
 pub fn login_url() -> String {
     login_url_of(owner_url())
 }
 
-/// The same of another database, by its owner's URL.
+/// Returns the URL with which the service logs in to the database with this owner's URL.
 pub fn login_url_of(mut url: url::Url) -> String {
     let password = environment().remove("KNOWHOW_LOGIN_PASSWORD");
     let password = password.expect(
@@ -293,7 +294,7 @@ fn secret_key() -> &'static str {
     })
 }
 
-/// A path of our own for a file or folder, below the build's folder.
+/// Returns a unique path for a file or folder below the build folder.
 pub fn scratch(name: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     static SWEPT: OnceLock<()> = OnceLock::new();
@@ -305,7 +306,7 @@ pub fn scratch(name: &str) -> PathBuf {
     folder.join(format!("{count}-{name}"))
 }
 
-/// Removes what runs of an hour ago and more have left.
+/// Removes the folders of test runs that are more than an hour old.
 fn sweep(home: &Path) {
     let is_old = |entry: &DirEntry| {
         let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
@@ -318,7 +319,7 @@ fn sweep(home: &Path) {
     }
 }
 
-/// Writes a file below the scratch folder.
+/// Writes a file in the scratch folder and returns its path.
 pub fn scratch_file(name: &str, content: &[u8]) -> PathBuf {
     let path = scratch(name);
     std::fs::File::create(&path).unwrap().write_all(content).unwrap();

@@ -1,4 +1,4 @@
-//! SQL by hand, as the database's owner, for states that no request leads to any more.
+//! SQL statements as the database's owner, for states that no request can produce.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,24 +15,24 @@ use crate::signing::random_secret;
 
 const PROTOCOL: u32 = 196_608;
 
-/// Carries out one statement; how many rows it touched.
+/// Executes a statement in the tests' database. Returns the number of affected rows.
 pub fn execute(statement: &str) -> u64 {
     execute_at(&owner_url(), statement)
 }
 
-/// The same in another database.
+/// Executes a statement in another database. Returns the number of affected rows.
 pub fn execute_at(url: &Url, statement: &str) -> u64 {
     run_at(url, statement, &mut |_| ())
 }
 
-/// The first column of what a statement finds in another database; null is empty.
+/// Returns the first column of a query in another database. Null becomes an empty string.
 pub fn column_at(url: &Url, statement: &str) -> Vec<String> {
     let mut found = Vec::new();
     run_at(url, statement, &mut |row| found.push(first_column(row)));
     found
 }
 
-/// The first column of a row, as text.
+/// Returns the first column of a row as text.
 fn first_column(row: &[u8]) -> String {
     let length = i32::from_be_bytes(row[2..6].try_into().unwrap());
     let length = usize::try_from(length).unwrap_or(0);
@@ -74,7 +74,7 @@ fn log_in(stream: &mut TcpStream, password: &str) {
             (b'R', [0, 0, 0, 3]) => send(stream, b'p', format!("{password}\0").as_bytes()),
             (b'R', [0, 0, 0, 10]) => {
                 let first = with_length(format!("n,,{bare}").as_bytes());
-                // The length here does not count itself.
+                // This length does not include its own four bytes.
                 let length = u32::try_from(first.len() - 4).unwrap().to_be_bytes();
                 send(stream, b'p', &[b"SCRAM-SHA-256\0", length.as_slice(), &first[4..]].concat());
             }
@@ -89,7 +89,7 @@ fn log_in(stream: &mut TcpStream, password: &str) {
     }
 }
 
-/// The client's last word in SCRAM-SHA-256 (RFC 5802, 3).
+/// Returns the client's final message of SCRAM-SHA-256 (RFC 5802, section 3).
 fn proof(password: &str, bare: &str, server: &str) -> String {
     let part = |key: &str| server.split(',').find_map(|part| part.strip_prefix(key)).unwrap();
     let salt = STANDARD.decode(part("s=")).unwrap();

@@ -1,4 +1,4 @@
-//! A conversation under test: an open session, its turns, and how long it has been silent.
+//! A session under test: opening, turns, and changes of its age.
 
 use serde_json::{Value, json};
 
@@ -6,84 +6,89 @@ use crate::answers::pluck;
 use crate::callers::{Caller, Sending};
 use crate::sql;
 
-/// An open session of somebody's.
+/// An open session of a caller.
 #[derive(Clone)]
 pub struct Talk {
     pub who: Caller,
     pub id: String,
-    /// What opening it answered.
+    /// The answer to the request that opened the session.
     pub opened: Value,
 }
 
 impl Talk {
-    /// Opens a session that is new.
+    /// Opens a new session.
     pub async fn open(who: &Caller, terms: Value) -> Self {
         let opened = who.post("/v1/sessions", terms).await.ok(201);
         Self { who: who.clone(), id: opened["id"].as_str().unwrap().to_owned(), opened }
     }
 
-    /// One with an agent that can use all tools.
+    /// Opens a session of an agent with all tools.
     pub async fn long(who: &Caller) -> Self {
         Self::open(who, json!({"tools": "full"})).await
     }
 
-    /// The same, in which a mail was read.
+    /// Opens a session that is tainted by a mail.
     pub async fn tainted(who: &Caller) -> Self {
         let talk = Self::long(who).await;
         talk.tell("/taint", json!({"source": "a mail"})).await;
         talk
     }
 
-    /// Its path, and what is below it.
+    /// Returns the path of the session, followed by `rest`.
     pub fn path(&self, rest: &str) -> String {
         format!("/v1/sessions/{}{rest}", self.id)
     }
 
-    /// A turn on its way.
+    /// Starts a turn.
     pub fn turn(&self, body: Value) -> Sending {
         self.who.post(&self.path("/turns"), body)
     }
 
-    /// A turn with this message, which takes as long as a busy machine needs.
+    /// Takes a turn with this message. The deadline of 30 s is enough for a busy machine.
     pub async fn say(&self, message: &str) -> Value {
         self.turn(json!({"message": message, "deadline_ms": 30_000})).await.ok(200)
     }
 
-    /// Something told of it, answered with 200.
+    /// Posts to a path below the session and asserts status 200.
     pub async fn tell(&self, rest: &str, body: Value) -> Value {
         self.who.post(&self.path(rest), body).await.ok(200)
     }
 
-    /// As it is now.
+    /// Loads the session.
     pub async fn read(&self) -> Value {
         self.who.get(&self.path("")).await.ok(200)
     }
 
-    /// The last message was so long ago.
+    /// Moves the last message into the past by `interval`.
     pub fn silent_for(&self, interval: &str) {
         silent_for(&self.id, interval);
     }
 }
 
-/// The last message of a session was so long ago. Its row is moved and not the service's clock: the service is the program as it is
-/// shipped, which takes its time from the machine alone, and other tests hold conversations with the same process.
+/// Moves the last message of a session into the past by `interval`. The row is changed and not the clock, because the
+/// tested binary uses the clock of the machine, and other tests use the same process.
 pub fn silent_for(session: &str, interval: &str) {
     let statement =
         format!("update sessions set last_message_at = now() - interval '{interval}' where session_id = '{session}'");
     assert_eq!(sql::execute(&statement), 1);
 }
 
-/// The names in one list of a turn.
+/// Returns the names in one list of a turn.
 pub fn names(turn: &Value, list: &str) -> Vec<String> {
     pluck(&turn[list], "name")
 }
 
-/// A skill with this description and a body about nothing else.
+/// Returns the names of the skills in a turn, named or found.
+pub fn brought(turn: &Value) -> Vec<String> {
+    [names(turn, "active"), names(turn, "relevant")].concat()
+}
+
+/// Returns a skill with this description and a neutral body.
 pub fn described(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description, "content": "## Procedure\n\n1. Begin.\n2. End.\n"})
 }
 
-/// The skills of a mail agent.
+/// Names and descriptions of a mail agent's skills.
 pub const MAIL: [(&str, &str); 5] = [
     ("mcp/email", "Send email via an MCP-connected mail server"),
     ("mcp/calendar", "Read and write calendar events over MCP"),
@@ -92,7 +97,7 @@ pub const MAIL: [(&str, &str); 5] = [
     ("mcp/guide", "When to use which MCP server"),
 ];
 
-/// Saves skills of these names and descriptions.
+/// Creates skills with these names and descriptions.
 pub async fn create_described(who: &Caller, skills: &[(&str, &str)]) {
     for (name, description) in skills {
         who.create(described(name, description)).await;

@@ -1,4 +1,4 @@
-//! Metrics and health behind an address of their own, of a server and of a worker.
+//! Metrics and health checks at a separate address, of a server and of a worker.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::worker::{Ground, world};
 
 pub const METRICS: (&str, &str) = ("KNOWHOW_METRICS_BIND", "127.0.0.1:0");
 
-/// The page of metrics.
+/// Returns the page of metrics.
 pub fn page(service: &Service) -> String {
     let answer = raw::try_get(&service.metrics_address(), "/metrics").expect("metrics are served");
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -23,12 +23,12 @@ pub fn page(service: &Service) -> String {
     answer.body
 }
 
-/// The value of a series, by how its line begins.
+/// Returns the value of the series whose line begins with `series`.
 pub fn value(page: &str, series: &str) -> Option<f64> {
     page.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
 }
 
-/// The names and kinds that the program says it measures, and those of a page.
+/// Returns the names and kinds of metrics that `knowhow metrics` lists.
 fn described() -> BTreeSet<String> {
     let page = printed(&["metrics"]);
     let of_line = |line: &str| {
@@ -43,7 +43,7 @@ fn served(page: &str) -> BTreeSet<String> {
     page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).map(str::to_owned).collect()
 }
 
-/// A conversation about a skill whose name, text, user and tenant must be nowhere.
+/// Holds a conversation about a skill. No metric may contain the skill's name or text, the user or the tenant.
 async fn live(alice: &Caller) {
     let mut zork = skill("zork-plugh");
     zork["content"] = json!("# Zork\n\nSay xyzzy, then plover.\n");
@@ -56,12 +56,12 @@ async fn live(alice: &Caller) {
 }
 
 #[tokio::test]
-async fn all_that_is_described_is_measured_and_names_nobody() {
+async fn all_documented_metrics_are_served_and_name_no_user() {
     let ground = Ground::new();
     let chat = FakeServer::start([Reply::says("Says xyzzy.")]);
     let models = [("KNOWHOW_CHAT_URL", chat.url()), ("KNOWHOW_CHAT_MODEL", "fake".to_owned())];
     let [url, model] = [(models[0].0, models[0].1.as_str()), (models[1].0, models[1].1.as_str())];
-    // A replica that is none: it is looked at, and nothing is read from it.
+    // The replica is in fact the primary, so it is checked and no data are read from it.
     let replica = ground.login();
     let service = ground.serve(&[METRICS, WITH_WORKER, url, model, ("KNOWHOW_REPLICA_URL", &replica)]);
     let World { alice, slug, .. } = &world(&service).await;
@@ -106,7 +106,7 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     service.check_log();
 }
 
-/// Fails where what is measured names a tenant or a user, or quotes somebody.
+/// Panics if telemetry names a tenant or a user, or quotes their text.
 pub fn check_nobody(told: &str, slug: &str) {
     let told = told.to_lowercase();
     for text in ["zork", "plugh", "xyzzy", "plover", "grue-unknown", "frobozz", "lantern", "alice", slug] {
@@ -115,9 +115,9 @@ pub fn check_nobody(told: &str, slug: &str) {
 }
 
 #[tokio::test]
-async fn a_worker_tells_how_it_is_and_what_waits() {
+async fn a_worker_serves_health_checks_and_counts_of_waiting_jobs() {
     let ground = Ground::new();
-    // Jobs that nobody knows, one of which has failed for good.
+    // Jobs of an unknown task. One of them has failed for good.
     execute_at(
         &ground.owner,
         "select graphile_worker.add_job('of_tomorrow', 'null'::json, job_key => n::text) from generate_series(1, 3) n",
@@ -143,7 +143,7 @@ async fn a_worker_tells_how_it_is_and_what_waits() {
 }
 
 #[tokio::test]
-async fn series_are_bounded_whatever_is_asked_for() {
+async fn the_number_of_series_is_limited_whatever_is_requested() {
     let ground = Ground::new();
     let service = ground.serve(&[METRICS]);
     let World { anonymous, operator, .. } = &world(&service).await;
@@ -167,7 +167,7 @@ async fn series_are_bounded_whatever_is_asked_for() {
 }
 
 #[test]
-fn nothing_is_measured_where_nobody_reads() {
+fn no_metrics_are_collected_without_a_metrics_address() {
     let service = Service::start(&[]);
     assert!(!service.log().contains(r#""metrics":"#));
     let answer = raw::try_get(&service.address, "/metrics").unwrap();

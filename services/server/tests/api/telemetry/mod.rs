@@ -1,4 +1,4 @@
-//! What the service tells of itself: metrics, spans and logs, and what is in none of them.
+//! Metrics, spans and logs of the service, and the data that they must not contain.
 
 pub mod measured;
 mod receiver;

@@ -1,4 +1,4 @@
-//! A collector: takes what is sent to it over OTLP, and reads it.
+//! A collector that receives data over OTLP and decodes them.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-/// A batch as it came: the path, and the bytes.
+/// A received batch: the path of the request, and the bytes.
 type Batch = (String, Vec<u8>);
 
 pub struct Receiver {
@@ -50,14 +50,14 @@ impl Receiver {
         all.flat_map(|of| of.scope_logs).flat_map(|of| of.log_records).collect()
     }
 
-    /// The names of metrics.
+    /// Returns the names of the received metrics.
     pub fn metrics(&self) -> Vec<String> {
         let all = self.batches("/v1/metrics").into_iter();
         let all = all.flat_map(|bytes| ExportMetricsServiceRequest::decode(&*bytes).unwrap().resource_metrics);
         all.flat_map(|of| of.scope_metrics).flat_map(|of| of.metrics).map(|metric| metric.name).collect()
     }
 
-    /// All that came, as text.
+    /// Returns all received bytes as text.
     pub fn text(&self) -> String {
         let batches = self.batches.lock().unwrap();
         batches.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).collect()

@@ -1,4 +1,4 @@
-//! Spans, metrics and the log over OTLP, at a collector.
+//! Spans, metrics and logs that arrive at a collector over OTLP.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -22,7 +22,7 @@ use crate::worker::{Ground, world};
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// Sends nothing by itself for as long as a test lasts: what arrives, does so at the end.
+/// Intervals longer than any test, so that data are sent only when the process stops.
 const PATIENT: [(&str, &str); 4] = [
     ("OTEL_BSP_SCHEDULE_DELAY", "3600000"),
     ("OTEL_BLRP_SCHEDULE_DELAY", "3600000"),
@@ -34,7 +34,7 @@ fn sampled() -> String {
     format!("00-{TRACE}-{PARENT}-01")
 }
 
-/// The one span of that name.
+/// Returns the only span with this name.
 fn span<'a>(spans: &'a [Span], name: &str) -> &'a Span {
     let mut named = spans.iter().filter(|span| span.name == name);
     let one = named.next();
@@ -43,13 +43,13 @@ fn span<'a>(spans: &'a [Span], name: &str) -> &'a Span {
     one.unwrap()
 }
 
-/// How a span is named as a parent.
+/// Returns the `traceparent` header that names the span as parent.
 fn traceparent(span: &Span) -> String {
     format!("00-{}-{}-01", hex::encode(&span.trace_id), hex::encode(&span.span_id))
 }
 
 #[tokio::test]
-async fn the_last_batch_arrives_and_says_what_was_done_and_for_nobody() {
+async fn the_last_batch_arrives_on_shutdown_and_names_no_user() {
     let (ground, receiver) = (Ground::new(), Receiver::start());
     let chat = FakeServer::start([Reply::says("Says xyzzy.")]);
     let chat_url = chat.url();
@@ -84,7 +84,8 @@ async fn the_last_batch_arrives_and_says_what_was_done_and_for_nobody() {
     assert_eq!(reads.count(), 1);
     assert!(spans.iter().all(|span| !span.name.contains("healthz") && !span.name.contains("readyz")));
 
-    // The job is linked with what has caused it, and its question to the model is part of it.
+    // The job's span is linked to the request that enqueued the job, and the model's request belongs to the job's
+    // span.
     let job = span(&spans, "summarize_skill");
     let causes: Vec<String> = job.links.iter().map(|link| hex::encode(&link.trace_id)).collect();
     assert_eq!((causes, job.kind()), (vec![TRACE.to_owned()], SpanKind::Consumer));
@@ -104,7 +105,7 @@ async fn the_last_batch_arrives_and_says_what_was_done_and_for_nobody() {
 }
 
 #[tokio::test]
-async fn a_trace_is_recorded_where_its_parent_is() {
+async fn a_trace_is_recorded_only_if_its_parent_is() {
     let (ground, receiver) = (Ground::new(), Receiver::start());
     let model = FakeServer::start([Reply::Vectors(3)]);
     let url = model.url();
@@ -116,7 +117,7 @@ async fn a_trace_is_recorded_where_its_parent_is() {
     let World { alice, .. } = &world(&service).await;
     assert!(alice.get("/v1/skills").await.headers.get("traceparent").is_none());
     alice.get("/v1/skills?limit=1").header("traceparent", &sampled()).await.ok(200);
-    // What is not recorded goes on nevertheless.
+    // A trace that is not recorded is still propagated.
     let unsampled = format!("00-{TRACE}-{PARENT}-00");
     let found = alice.get("/v1/skills?q=a+hollow+lantern").header("traceparent", &unsampled).await;
     found.ok(200);
@@ -128,13 +129,13 @@ async fn a_trace_is_recorded_where_its_parent_is() {
     let spans = receiver.spans();
     let requests = spans.iter().filter(|span| span.kind() == SpanKind::Server).count();
     assert_eq!((requests, receiver.metrics().len()), (1, 0), "{spans:?}");
-    // Of the requests that went well, the log has those of recorded traces.
+    // For successful requests, only those in recorded traces have log records.
     let (requests, others) = split(&receiver);
     assert_eq!((requests, others > 0), (1, true), "{:?}", receiver.lines());
 }
 
 #[tokio::test]
-async fn the_log_has_all_requests_where_no_traces_are_sent() {
+async fn all_requests_are_logged_if_traces_are_not_sent() {
     let (ground, receiver) = (Ground::new(), Receiver::start());
     let mut settings = vec![("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.url), ("OTEL_TRACES_EXPORTER", "none")];
     settings.extend(PATIENT);
@@ -151,7 +152,7 @@ fn is_request(line: &&LogRecord) -> bool {
     said == Some(&Said::StringValue("request".into()))
 }
 
-/// How many lines of requests arrived, and how many others.
+/// Returns the number of log records of requests, and of others.
 fn split(receiver: &Receiver) -> (usize, usize) {
     let lines = receiver.lines();
     let requests = lines.iter().filter(is_request).count();
@@ -159,7 +160,7 @@ fn split(receiver: &Receiver) -> (usize, usize) {
 }
 
 #[tokio::test]
-async fn a_trace_goes_on_to_models_where_nothing_is_recorded() {
+async fn a_trace_is_propagated_to_models_without_recording() {
     let ground = Ground::new();
     let model = FakeServer::start([Reply::Vectors(3)]);
     let url = model.url();
@@ -174,9 +175,9 @@ async fn a_trace_goes_on_to_models_where_nothing_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_out_of_reach_holds_nobody_up() {
+async fn an_unreachable_collector_does_not_delay_the_service() {
     let ground = Ground::new();
-    // One where nobody listens, and one that never answers.
+    // One endpoint refuses connections, and one never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("http://{}", listener.local_addr().unwrap());
     for endpoint in ["http://127.0.0.1:9", &silent] {
@@ -191,7 +192,7 @@ async fn a_collector_that_is_out_of_reach_holds_nobody_up() {
 }
 
 #[test]
-fn a_variable_that_cannot_work_is_named() {
+fn an_unusable_variable_is_named() {
     crate::service::migrated();
     let mut command = crate::service::knowhow(&["serve"]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317").env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");

@@ -1,21 +1,18 @@
-//! Ends what has waited for too long: silent sessions, and submissions that no model has read.
+//! Ends silent sessions and moves submissions that no model has checked to human review.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::job::task;
-use knowhow_domain::session::GAP_MINUTES;
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::sessions::session::GAP_MINUTES;
 use knowhow_domain::{Channel, Result};
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Ends the sessions that have been silent for longer than their tenant's settings let them be, at most `most`, and has
-/// their summaries made by `task`.
+/// Ends at most `most` sessions that have been silent for longer than their tenant's settings allow. Enqueues a job
+/// `task` for each, which summarizes the session.
 ///
-/// Why: who fell silent is a question over all tenants.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any tenant may have silent sessions.
 pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let channels = Channel::ALL.map(|channel| channel.as_str().to_owned());
     let least = Channel::ALL.map(|channel| i32::try_from(channel.least_silence().num_minutes()).unwrap_or(i32::MAX));
@@ -58,12 +55,9 @@ pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, 
     Ok(row.jobs)
 }
 
-/// Submissions that a model was to read ten minutes ago and has not, from now on for people; how many.
+/// Moves submissions to human review if no model has checked them within ten minutes. Returns their number.
 ///
-/// Why: which are overdue is a question over all tenants.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any tenant may have overdue submissions.
 pub async fn leave_unread_to_people(db: &Database, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.leave_unread_to_people").await?;
     let left = sqlx::query!(

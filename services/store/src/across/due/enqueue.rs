@@ -1,22 +1,20 @@
-//! Enqueues jobs about skills that are to be read again, related or enriched.
+//! Enqueues jobs that scan, relate or enrich skills.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 use sqlx::Row;
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Enqueues a job for each user whose skills were last read with older rules of the scanner, and for each who has changed a
-/// skill in which something was found; at most `most` of either.
+/// Enqueues a rescan job for each user with skills that were last scanned with older rules, or with changes to a
+/// skill that had findings. Considers at most `most` users for each of the two reasons.
 ///
-/// Why: whose skills are due is a question over all tenants. Not through a macro: the queue's table is the library's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
+/// the queue library.
 pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.enqueue_rescans").await?;
     let enqueued = sqlx::query_scalar(
@@ -49,13 +47,12 @@ pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most
     Ok(enqueued)
 }
 
-/// Enqueues the users whose skills were not all read for the graph by these rules, and those of whose skills one is to be read
-/// and no job is there for it; at most `most` of either. How many. Starters that are lent are read when they become the user's.
+/// Enqueues a job for each user with skills that graph extraction has not read with these rules. Also enqueues one
+/// for users with an unread skill that has no job. Considers at most `most` users for each of the two reasons;
+/// returns the number of jobs. A shared starter is read when the user gets a copy of it.
 ///
-/// Why: whose skills these are is a question over all tenants. Not through a macro: the queue's table is the library's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
+/// the queue library.
 pub async fn enqueue_relating(db: &Database, rules: i32, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.enqueue_relating").await?;
     let enqueued = sqlx::query_scalar(
@@ -92,27 +89,28 @@ pub async fn enqueue_relating(db: &Database, rules: i32, now: DateTime<Utc>, mos
     Ok(enqueued)
 }
 
-/// Which skills are looked for that wait to be enriched.
+/// Options of [`enqueue_enriching`].
 #[derive(Debug, Clone, Copy)]
 pub struct Unenriched {
-    /// Whether there is a model to ask: without one triggers cannot be made.
+    /// Whether a chat model is configured. Trigger phrases need one.
     pub has_model: bool,
-    /// A skill that was tried so often is left alone.
+    /// Number of attempts after which a skill is skipped.
     pub most_tries: i32,
-    /// Skills that are looked at in one transaction.
+    /// Number of skills read in one transaction.
     pub page: i64,
-    /// Jobs that are enqueued, about; the next round goes on.
+    /// Approximate maximum of jobs to enqueue per call. The remaining skills follow with the next call.
     pub most: i64,
 }
 
-/// Enqueues a job about each skill that lacks words to be found by, and about each that has words of its own body where a model can
-/// be asked now, unless such a job is there, dead or alive; how many.
+/// Enqueues a job for each skill without discovery words. If a model is available, also for each skill with words
+/// that were extracted from its own body. Skills that already have a job, waiting or dead, are skipped. Returns the
+/// number of jobs.
 ///
-/// Why: which skills a lost job was about, or were there before the model, is a question over all tenants. Rows are looked
-/// through in the order of their keys, a page at a time, so that no transaction lasts.
+/// Runs across tenants because any tenant may have such skills, from a lost job or from a time without a model. Reads
+/// the rows in key order, one page per transaction, so that transactions stay short.
 ///
 /// # Errors
-/// `Unavailable`; what was enqueued before stays enqueued.
+/// `Unavailable`; jobs that were already enqueued stay.
 pub async fn enqueue_enriching(db: &Database, wanted: Unenriched) -> Result<i64> {
     let (mut after, mut enqueued) = ([Uuid::nil(); 3], 0);
     while enqueued < wanted.most {

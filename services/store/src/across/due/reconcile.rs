@@ -1,28 +1,26 @@
-//! Counts what the reconciler of the graph has repaired, and what is still to be made.
+//! Counts the repairs of the graph reconciler, and its remaining work.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
-use knowhow_domain::job::task;
+use knowhow_domain::jobs::job::task;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// What of the graph is still to be made.
+/// Amount of work that graph extraction still has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unrelated {
-    /// Users whose skills are to be read.
+    /// Number of users with unread skills.
     pub users: i64,
-    /// Jobs that wait, or are at work.
+    /// Number of jobs that are waiting or running.
     pub jobs: i64,
 }
 
-/// Users whose skills were not all read for the graph by these rules, and jobs that read them: at most `most` of either.
+/// Counts users with skills that were not read with these rules, and the jobs that read skills. Counts at most `most`
+/// of each.
 ///
-/// Why: it is the operator's question, over all tenants.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because operators see the totals of the deployment.
 pub async fn count_unrelated(db: &Database, rules: i32, most: i64) -> Result<Unrelated> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.count_unrelated").await?;
     let (users, jobs) = sqlx::query_as(
@@ -45,23 +43,20 @@ pub async fn count_unrelated(db: &Database, rules: i32, most: i64) -> Result<Unr
     Ok(Unrelated { users, jobs })
 }
 
-/// What the reconciler of the graph has repaired.
+/// Numbers of repairs made by the graph reconciler.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reconciled {
-    /// Skills that were not in the graph.
+    /// Number of skills that were missing from the graph.
     pub indexed: i64,
-    /// Skills that were to be read, and were forgotten.
+    /// Number of skills that were marked as unread but had no job.
     pub reconciled: i64,
-    /// Entities whose skills were gone.
+    /// Number of entities that only deleted skills referred to.
     pub removed: i64,
 }
 
-/// Adds to what was repaired today.
+/// Adds these numbers to the repairs of today.
 ///
-/// Why: the counts are of all tenants together.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because the counts are totals of the deployment.
 pub async fn add_reconciled(db: &Database, repaired: Reconciled, now: DateTime<Utc>) -> Result<()> {
     let mut tx = SystemTx::begin(db, "due.add_reconciled").await?;
     sqlx::query!(
@@ -82,12 +77,9 @@ pub async fn add_reconciled(db: &Database, repaired: Reconciled, now: DateTime<U
     tx.commit().await
 }
 
-/// Sums up what was repaired in the last 30 days.
+/// Returns the sum of the repairs of the last 30 days.
 ///
-/// Why: it is the operator's question, over all tenants.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because operators see the totals of the deployment.
 pub async fn sum_reconciled(db: &Database, now: DateTime<Utc>) -> Result<Reconciled> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.sum_reconciled").await?;
     let row = sqlx::query!(

@@ -1,39 +1,44 @@
 //! Renews snapshots before they expire.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::job::task;
-use knowhow_domain::{Result, prompt};
+use knowhow_domain::Result;
+use knowhow_domain::jobs::job::task;
+use knowhow_domain::sessions::prompt;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// What became of the snapshots that were about to expire.
+/// Counts of renewed snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Renewed {
-    /// Nothing changed that they show, so they are as good as new.
+pub struct RenewedSnapshots {
+    /// Number of snapshots with unchanged inputs: their lifetime was extended.
     pub prolonged: i64,
-    /// They are to be rendered anew, each by a job.
+    /// Number of snapshots with changed inputs: a job was enqueued to render each of them again.
     pub enqueued: i64,
 }
 
-/// Renews the snapshots that are about to expire, of users that were active within a day, at most `most`. One whose inputs
-/// are as they were when it was rendered is prolonged here; for each other a job is enqueued.
-/// Each user is due at a moment of their own between 80 and 95 hundredths of the lifetime, so that snapshots which were
-/// rendered together drift apart. One that waits already keeps its place; one that failed for good is tried again after
-/// some hours.
+/// Renews at most `most` snapshots that are about to expire, of users active within a day. If the inputs have not
+/// changed since the snapshot was rendered, this statement extends its lifetime. Otherwise it enqueues a job. A
+/// snapshot is due after 80 % to 95 % of its lifetime. The share differs by user, so that snapshots rendered together
+/// are not all renewed together. A job that is already waiting keeps its position. A permanently failed job is
+/// enqueued again after some hours.
 ///
-/// Inputs are what bumps the revision or marks something as untrusted, when skills were last used (their order depends on
-/// it), the last conversations, and what the build that renders says by itself. Clocks of machines may differ by some minutes.
+/// Inputs are the revision, marks of untrusted texts, the last conversations, the wording of this release, and the
+/// order of skills by last use. Times are compared with a margin of some minutes, because clocks of machines differ.
 ///
-/// The last line of the statement enqueues before it prolongs, in the order of its columns: what is prolonged is locked from
-/// then on, and its user may ask for it or render it meanwhile.
+/// The last line of the statement enqueues jobs before it extends lifetimes, because its columns are evaluated in
+/// order. Extended rows stay locked until the end of the transaction, and their users may want to read or render them
+/// meanwhile.
 ///
-/// Why: whose snapshots are due is a question over all tenants. Not through a macro: the queue's table is the library's.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<Utc>, most: i64) -> Result<Renewed> {
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
+/// the queue library.
+pub async fn renew_snapshots(
+    db: &Database,
+    lifetime: TimeDelta,
+    now: DateTime<Utc>,
+    most: i64,
+) -> Result<RenewedSnapshots> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.renew_snapshots").await?;
     let (enqueued, prolonged) = sqlx::query_as(
         "-- due.renew_snapshots
@@ -84,5 +89,5 @@ pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<U
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    Ok(Renewed { prolonged, enqueued })
+    Ok(RenewedSnapshots { prolonged, enqueued })
 }

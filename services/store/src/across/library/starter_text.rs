@@ -1,25 +1,26 @@
-//! The text of a starter, of a release or of a tenant's library, and the columns that its row is made of.
+//! The text of a built-in or library starter, and the columns of its row.
 
-use knowhow_domain::{SkillDocument, SkillName, manifest};
+use knowhow_domain::skills::manifest;
+use knowhow_domain::{SkillDocument, SkillName};
 use serde_json::{Value, json};
 
 use crate::skills::columns::attributes;
 
-/// The text of a starter, of a release or of a tenant's library.
+/// The text of a built-in or library starter.
 pub struct StarterText<'a> {
     pub name: &'a SkillName,
     pub document: &'a SkillDocument,
-    /// The frontmatter as JSON.
+    /// Frontmatter of the document as JSON.
     pub frontmatter: &'a Value,
 }
 
 impl StarterText<'_> {
-    /// The digest of its state.
+    /// Returns the digest of a skill with this text and no files.
     pub fn digest(&self) -> [u8; 32] {
         manifest::state_digest(&self.document.digest(), &[])
     }
 
-    /// The columns of its row.
+    /// Returns the columns of the text's row as JSON.
     pub(crate) fn columns(&self) -> Value {
         let fields = self.document.fields();
         let bytea = |bytes: &[u8]| format!("\\x{}", manifest::hex(bytes));
@@ -34,7 +35,7 @@ impl StarterText<'_> {
             "triggers": fields.triggers,
             "see_also": fields.see_also,
             "role": fields.role.map(|role| role.as_str()),
-            "attributes": attributes(fields),
+            "attributes": attributes(fields, self.name.as_str()),
             "frontmatter": self.frontmatter,
             "digest": bytea(&self.digest()),
             "document_digest": bytea(&self.document.digest()),

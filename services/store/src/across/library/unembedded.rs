@@ -1,29 +1,26 @@
-//! Starter texts that a model has made no vector of, among the built-in ones and in a tenant's library.
+//! Starter texts without a vector of the current model, built-in or in a tenant's library.
 
 use knowhow_domain::{Result, TenantId};
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
 /// A starter text without a vector.
 #[derive(Debug, Clone)]
 pub struct Unembedded {
-    /// Its number among the stored starter texts.
+    /// Id of the stored text.
     pub starter: i32,
     pub name: String,
-    /// What it is for.
+    /// Purpose of the skill, which is embedded with its triggers.
     pub description: String,
-    /// Phrases that call for it.
+    /// Phrases that should trigger the skill.
     pub triggers: Vec<String>,
 }
 
-/// The texts of a tenant's library that `model` has made no vector of, of those given.
+/// Lists the given library texts that have no vector of `model`.
 ///
-/// Why: its users share the vectors, and none of them may write them.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because the tenant's users share the vectors and may not write them.
 pub async fn list_unembedded_of_tenant(
     db: &Database,
     tenant: TenantId,
@@ -49,12 +46,9 @@ pub async fn list_unembedded_of_tenant(
     Ok(found)
 }
 
-/// The starter texts that `model` has made no vector of.
+/// Lists the built-in texts that have no vector of `model`.
 ///
-/// Why: they are no user's.
-///
-/// # Errors
-/// `Unavailable`.
+/// Runs across tenants because the texts are shared.
 pub async fn list_unembedded(db: &Database, model: &str) -> Result<Vec<Unembedded>> {
     let mut tx = SystemTx::begin(db, "library.list_unembedded").await?;
     let found = sqlx::query_as!(

@@ -1,12 +1,12 @@
-//! Removes deleted skills that are past their tenant's retention.
+//! Deletes archived skills after their tenant's retention.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
-use crate::history::{ClearedStep, STEP};
+use crate::skills::history::{ClearedStep, STEP};
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
 pub(super) async fn list_owners_of_due_archives(
@@ -28,8 +28,9 @@ pub(super) async fn list_owners_of_due_archives(
     Ok(owners.into_iter().map(|o| (o.tenant_id, o.user_id)).collect())
 }
 
-/// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
-/// stores the file again. Each step has a transaction of its own, between which the owner's writers get their turn.
+/// Deletes one batch of a user's expired archive. Locks the user's catalogue row first: a writer that is about to
+/// reuse a stored file waits for this transaction and then stores the file again. Each batch has its own transaction,
+/// so that other writers of the user can run between batches.
 pub(super) async fn clear_one_step(
     db: &Database,
     tenant: Uuid,
@@ -58,7 +59,7 @@ pub(super) async fn clear_one_step(
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    // Both are null where nothing is left.
+    // Both columns are null if no entry is left.
     Ok(row
         .finished
         .zip(row.files)

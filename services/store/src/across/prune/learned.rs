@@ -1,15 +1,15 @@
-//! Removes what was learned and is past its time: examples, submissions, dreams, reflections.
+//! Deletes learned data after its retention: examples, submissions, dreams, reflections.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 
 use super::remove;
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// The owners' catalogue rows are locked first, as by all who change examples; those of users that are writing are left for
-/// the next round. Examples confirmed meanwhile stay.
+/// Deletes expired examples. Locks the users' catalogue rows first, like every change of examples. Users with a
+/// concurrent write are skipped until the next round. Examples that were confirmed meanwhile stay.
 pub(super) async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "prune.prune_examples").await?;
     let gone = sqlx::query_scalar!(
@@ -52,7 +52,8 @@ pub(super) async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64
     Ok(gone.unsigned_abs())
 }
 
-/// Expires those that waited too long, without their texts, and keeps them a month more, so that their submitters see it.
+/// Expires submissions that waited too long, and deletes their texts. The rows stay another month, so that users can
+/// see the outcome of their submissions.
 pub(super) async fn prune_submissions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
         "-- prune.prune_submissions
@@ -100,7 +101,7 @@ pub(super) async fn prune_dreams(db: &Database, now: DateTime<Utc>, batch: i64) 
     remove(db, statement).await
 }
 
-/// The memories stay, as all memories do.
+/// Deletes old reflections. The memories they created stay.
 pub(super) async fn prune_reflections(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
         "-- prune.prune_reflections

@@ -1,5 +1,5 @@
-//! Removes rows whose time is over. The statements run over all tenants: asking for each user would take a query per
-//! user.
+//! Deletes rows after their retention. The statements run over all tenants, because one query per user would cost too
+//! much.
 
 mod archives;
 mod learned;
@@ -13,7 +13,7 @@ use sqlx::query::Query;
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
 use archives::{clear_one_step, list_owners_of_due_archives};
@@ -21,47 +21,51 @@ use learned::{prune_dreams, prune_examples, prune_reflections, prune_submissions
 use snapshots::prune_idle_snapshots;
 pub use snapshots::prune_snapshots;
 
-/// Counts of the rows that one round of clearing up removed.
+/// Counts of rows deleted in one round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
-    /// Idempotency keys older than a day.
+    /// Number of idempotency keys older than a day.
     pub idempotency_keys: u64,
-    /// Sums of days of use that are older than 400 days. (What they are sums of leaves by month, see `months`.)
+    /// Daily usage sums older than 400 days. (`months` drops the events by whole months.)
     pub usage_days: u64,
-    /// Counts of offers of days that are older than 400 days.
+    /// Daily offer counts older than 400 days.
     pub offers: u64,
-    /// Archived skills past their tenant's retention.
+    /// Number of daily counts of the judge older than 400 days.
+    pub judge_days: u64,
+    /// Number of archived skills past their tenant's retention.
     pub archived_skills: u64,
-    /// Files that no version and no archive refers to any more.
+    /// Number of files that no version or archive entry refers to.
     pub files: u64,
-    /// Jobs that died a month ago, or failed after a newer one had taken their place.
+    /// Number of jobs that failed permanently a month ago, and permanently failed jobs that a newer job replaced.
     pub jobs: u64,
-    /// Sessions that ended longer ago than their tenant keeps conversations, with their messages and turns. Also
-    /// sessions that were opened a week ago and never had a message.
+    /// Number of ended sessions past their tenant's retention for conversations, and of sessions that were opened a
+    /// week ago and have no message. Their messages and turns are removed too.
     pub sessions: u64,
-    /// Examples that were not confirmed for as long as their tenant keeps them.
+    /// Number of examples that were not confirmed within their tenant's retention.
     pub examples: u64,
-    /// Current snapshots of users that were not active for a day.
+    /// Number of current snapshots of users inactive for a day.
     pub idle_snapshots: u64,
-    /// Entries of the audit log that are older than their tenant keeps them.
+    /// Number of audit entries after their tenant's retention.
     pub audit_entries: u64,
-    /// API keys that were revoked or expired 30 days ago.
+    /// Number of API keys that were revoked or expired 30 days ago.
     pub api_keys: u64,
-    /// Submissions that waited for 30 days, which expire, and those that were decided and are as old.
+    /// Number of submissions that expired after waiting for 30 days, and submissions decided 30 days ago.
     pub submissions: u64,
-    /// Runs of dreams that can be undone no more, and what rested and may be proposed again.
+    /// Number of dream runs that can no longer be undone, and expired keys of proposals that were not to be repeated.
     pub dreams: u64,
-    /// Reflections that are over a year old, and questions about others that are kept as long as the archive.
+    /// Number of reflections older than a year, and recorded model calls of younger reflections after the retention
+    /// of the archive.
     pub reflections: u64,
 }
 
 impl Pruned {
-    /// Whether a round of `batch` may have left something.
+    /// Returns whether a round with this batch size may have left expired rows.
     pub fn has_more(&self, batch: i64) -> bool {
         let rows = [
             self.idempotency_keys,
             self.usage_days,
             self.offers,
+            self.judge_days,
             self.jobs,
             self.sessions,
             self.idle_snapshots,
@@ -76,16 +80,16 @@ impl Pruned {
     }
 }
 
-/// Removes rows whose time is over: at most `batch` rows of each kind, and the due archives of at most `batch` users. A
-/// kind that fails keeps none of the others.
+/// Deletes rows after their retention: at most `batch` rows of each kind, and the expired archives of at most `batch`
+/// users. If one kind fails, the remaining kinds are still processed.
 ///
 /// # Errors
-/// The first failure, after everything else was tried. Rows already removed stay removed.
+/// The first failure, after all kinds were tried. Rows already deleted stay deleted.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
     let mut failed = None;
     let mut count = |removed: Result<u64>| {
         removed.unwrap_or_else(|error| {
-            tracing::warn!(%error, "not all that is past its time was cleared; it is tried again");
+            tracing::warn!(%error, "some expired rows were not deleted; retrying with the next run");
             failed.get_or_insert(error);
             0
         })
@@ -94,6 +98,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         idempotency_keys: count(prune_idempotency_keys(db, now, batch).await),
         usage_days: count(prune_usage_days(db, now, batch).await),
         offers: count(prune_offers(db, now, batch).await),
+        judge_days: count(prune_judge_days(db, now, batch).await),
         jobs: count(prune_jobs(db, now, batch).await),
         sessions: count(prune_sessions(db, now, batch).await),
         examples: count(prune_examples(db, now, batch).await),
@@ -127,7 +132,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     failed.map_or(Ok(pruned), Err)
 }
 
-/// Each statement has a transaction of its own: what it removed stays removed if the next one fails.
+/// Runs a statement in its own transaction, so that its deletions stay if the next statement fails.
 async fn remove(db: &Database, statement: Query<'_, Postgres, PgArguments>) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "prune.remove").await?;
     let removed = statement.execute(tx.conn()).await.map_err(refuse)?.rows_affected();
@@ -171,7 +176,19 @@ async fn prune_offers(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u
     remove(db, statement).await
 }
 
-/// Not through a macro: the tables are the library's.
+async fn prune_judge_days(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_judge_days
+        delete from judge_usage where (tenant_id, user_id, day) in (
+            select tenant_id, user_id, day from judge_usage
+            where day < ($1::timestamptz at time zone 'UTC')::date - 400 limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+/// Deletes dead jobs. Does not use sqlx's macros, because the table belongs to the queue library.
 async fn prune_jobs(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query(
         "-- prune.prune_jobs
@@ -205,8 +222,9 @@ async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
     remove(db, statement).await
 }
 
-/// An entry's id begins with its time, in milliseconds (RFC 9562, UUIDv7), and the index of a tenant's log is by id: so what is due is found without reading
-/// the rest. The entries of no tenant, which are refused logins, are the nil tenant's.
+/// Deletes old audit entries. The id of an entry begins with its time in milliseconds (RFC 9562, UUIDv7). So the
+/// index by id finds old entries without reading newer ones. Rejected logins without a tenant belong to the nil
+/// tenant.
 async fn prune_audit_entries(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
         "-- prune.prune_audit_entries

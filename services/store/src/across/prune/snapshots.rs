@@ -1,4 +1,4 @@
-//! Removes snapshots that nobody uses.
+//! Deletes unused snapshots.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::remove;
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
 pub(super) async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
@@ -22,11 +22,11 @@ pub(super) async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batc
     remove(db, statement).await
 }
 
-/// Removes the snapshots older than a day that nothing refers to; how many. All of them are looked through by their keys, a
-/// page at a time: nearly all are referred to, which no index tells.
+/// Deletes unreferenced snapshots older than a day and returns their number. Reads all snapshots in key order, one
+/// page per transaction, because no index shows which snapshots are unreferenced.
 ///
 /// # Errors
-/// `Unavailable`; what was removed before stays removed.
+/// `Unavailable`; rows already deleted stay deleted.
 pub async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
     let (mut after, mut removed) = ([Uuid::nil(); 3], 0);
     loop {

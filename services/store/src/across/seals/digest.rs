@@ -1,56 +1,51 @@
-//! Digests entries of a tenant's audit log in the database, which reads them where they are.
+//! Computes digests of audit entries inside the database, so that they are not transferred.
 //!
-//! Why across tenants: as `across/seals.rs`.
+//! Runs across tenants for the reason given in `across/seals.rs`.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, TenantId};
 use uuid::Uuid;
 
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// What the database says of some entries.
+/// Digest of a range of entries.
 #[derive(Debug, Clone)]
 pub struct Digested {
-    /// How many there are.
     pub entries: i32,
-    /// The digest over them.
+    /// Digest of the entries.
     pub hash: Vec<u8>,
-    /// Those whose content was taken out, though nobody of that id was erased.
+    /// Number of entries with deleted content although no erased user explains it.
     pub unexplained: i32,
-    /// The last one's id, and when the first and the last were made; `None` where there is none.
-    pub span: Option<Span>,
+    /// Range of the entries; `None` if there are no entries.
+    pub span: Option<EntryRange>,
 }
 
-/// What some entries reach over.
+/// Last id and times of a range of entries.
 #[derive(Debug, Clone, Copy)]
-pub struct Span {
-    /// The last one's id.
+pub struct EntryRange {
+    /// Id of the last entry.
     pub last_id: Uuid,
-    /// When the first was made.
+    /// Time of the first entry.
     pub first_at: DateTime<Utc>,
-    /// When the last was.
+    /// Time of the last entry.
     pub last_at: DateTime<Utc>,
 }
 
-/// Which entries of a tenant: at most so many behind one id, up to another.
+/// A range of a tenant's entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
-    /// Whose.
     pub tenant: TenantId,
-    /// Behind this one.
+    /// Entry id before the range (exclusive).
     pub behind: Uuid,
-    /// Up to this one.
+    /// Id of the last entry of the range (inclusive).
     pub upto: Uuid,
-    /// At most so many.
+    /// Maximum number of entries to read.
     pub most: i32,
 }
 
-/// Digests entries.
-///
-/// # Errors
-/// `Unavailable`.
+/// Computes the digest of a range of entries.
 pub async fn digest(db: &Database, range: Range) -> Result<Digested> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.digest").await?;
     let row = sqlx::query!(
@@ -67,7 +62,7 @@ pub async fn digest(db: &Database, range: Range) -> Result<Digested> {
     .map_err(refuse)?;
     tx.commit().await?;
     let span = match (row.last_id, row.first_at, row.last_at) {
-        (Some(last_id), Some(first_at), Some(last_at)) => Some(Span { last_id, first_at, last_at }),
+        (Some(last_id), Some(first_at), Some(last_at)) => Some(EntryRange { last_id, first_at, last_at }),
         _ => None,
     };
     Ok(Digested { entries: row.entries, hash: row.hash, unexplained: row.unexplained, span })

@@ -1,32 +1,28 @@
-//! Entries that no seal is over yet: whose they are, which are next, and the seal over them.
+//! Unsealed audit entries, and the next seal over them.
 //!
-//! Why across tenants: as `across/seals.rs`.
+//! Runs across tenants for the reason given in `across/seals.rs`.
 
 use knowhow_domain::{Result, TenantId};
 use uuid::Uuid;
 
-use super::{Digested, Range, Seal, Span};
+use super::{Digested, EntryRange, Range, Seal};
 use crate::Database;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// The seal before the first one.
+/// Previous digest in the first seal of a tenant.
 const NO_SEAL: [u8; 32] = [0; 32];
 
-/// A tenant with entries that no seal is over, and its last seal.
+/// A tenant with unsealed entries, and its last seal.
 #[derive(Debug, Clone)]
 pub struct Unsealed {
-    /// Whose they are.
     pub tenant: TenantId,
     number: i64,
     behind: Uuid,
     previous_hash: Vec<u8>,
 }
 
-/// Tenants with such entries before an id, and those of no tenant, which are refused logins.
-///
-/// # Errors
-/// `Unavailable`.
+/// Lists tenants with unsealed entries before the id `before`, including the nil tenant of rejected logins.
 pub async fn list_unsealed(db: &Database, before: Uuid, limit: i64) -> Result<Vec<Unsealed>> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.list_unsealed").await?;
     let rows = sqlx::query!(
@@ -58,14 +54,14 @@ pub async fn list_unsealed(db: &Database, before: Uuid, limit: i64) -> Result<Ve
 }
 
 impl Unsealed {
-    /// Which entries are next.
+    /// Returns the range of the next entries to seal.
     pub fn next(&self, before: Uuid, most: i32) -> Range {
         Range { tenant: self.tenant, behind: self.behind, upto: before, most }
     }
 
-    /// The seal over what was digested; `None` where that is nothing.
+    /// Returns the seal over the digested entries; `None` if there were no entries.
     pub fn seal(&self, digested: &Digested) -> Option<Seal> {
-        let Span { last_id, first_at, last_at } = digested.span?;
+        let EntryRange { last_id, first_at, last_at } = digested.span?;
         let mut seal = Seal {
             number: self.number,
             behind: self.behind,
@@ -83,7 +79,7 @@ impl Unsealed {
         Some(seal)
     }
 
-    /// What is behind that seal.
+    /// Returns the unsealed entries that remain after `seal`.
     #[must_use]
     pub fn behind(&self, seal: &Seal) -> Self {
         let (number, behind) = (seal.number + 1, seal.last_id);

@@ -1,7 +1,6 @@
-//! Whose an API key is, and that it was used.
+//! Looks up API keys and records their use.
 //!
-//! Why across tenants: until its row is found nobody knows whose the key is, and its use is noted before there is
-//! a principal.
+//! Runs across tenants because only the key's row shows its tenant, and the use is recorded before a principal exists.
 
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use uuid::Uuid;
 
 use super::TenantRow;
 use crate::Database;
-use crate::error::refuse;
-use crate::vault::gate::KnownKey;
+use crate::vault::error::refuse;
+use crate::vault::known_callers::KnownKey;
 use crate::vault::pipeline::look_up;
 use crate::vault::tx::SystemTx;
 use crate::vault::{row, statement};
@@ -35,15 +34,13 @@ statement! {
 }
 
 /// Finds API keys by their prefix.
-///
-/// Why: only the row of a key says which tenant it belongs to.
 pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
     let key = |(row, tenant): (KeyRow, TenantRow)| KnownKey {
         id: KeyId(row.key_id),
         tenant: Arc::new(tenant.into_known(db)),
         secret_hash: row.secret_hash,
         hashed_under: row.hashed_under,
-        // A scope that only a later release knows gives no right here.
+        // Unknown scopes, added by a later release, are ignored.
         scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
@@ -51,22 +48,24 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     Ok(look_up(db, FindKeys { prefix }).await?.into_iter().map(key).collect())
 }
 
-/// An API key that was used.
+/// A use of an API key.
 pub(crate) struct KeyUse {
     pub(crate) tenant: TenantId,
     pub(crate) key: KeyId,
     pub(crate) now: DateTime<Utc>,
-    /// Its secret under the current master key, where the row has another hash or does not say under which it is.
+    /// Hash made with the current master key, if the stored hash was made with another or unknown key.
     pub(crate) rehashed: Option<Rehashed>,
 }
 
-/// A secret's hash, and the mark of the master key that it is under.
+/// The hash of a secret, and the mark of the master key it was made with.
 pub(crate) struct Rehashed {
     pub(crate) hash: Vec<u8>,
     pub(crate) mark: Vec<u8>,
 }
 
-/// Why: the login of a key is not yet a principal when its use is noted.
+/// Records the use of a key.
+///
+/// Runs across tenants because no principal exists yet.
 pub(crate) async fn note_key_use(db: &Database, used: &KeyUse) -> Result<()> {
     let (hash, mark) = used.rehashed.as_ref().map(|anew| (&anew.hash[..], &anew.mark[..])).unzip();
     let mut tx = SystemTx::begin_about(db, used.tenant, "system.note_key_use").await?;

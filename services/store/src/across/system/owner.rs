@@ -1,6 +1,6 @@
-//! Finds the user whose job a worker has claimed.
+//! Finds the user of a claimed job.
 //!
-//! Why across tenants: workers claim the jobs of all of them, and until the user is found there is nobody to run as.
+//! Runs across tenants because workers claim jobs of all tenants, and there is no principal before the user is found.
 
 use std::sync::Arc;
 
@@ -8,21 +8,22 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, TenantId, UserId};
 use serde_json::Value;
 
-use crate::error::{is_being_moved, refuse};
-use crate::vault::gate::{KnownTenant, TenantLibrary};
+use super::TenantRow;
+use crate::Database;
+use crate::vault::error::{is_being_moved, refuse};
+use crate::vault::known_callers::KnownTenant;
 use crate::vault::tx::SystemTx;
-use crate::{Database, tenants};
 
-/// A user and the tenant around it.
-pub(crate) struct Owner {
+/// A user and its tenant.
+pub(crate) struct OwnerDetails {
     pub(crate) tenant: KnownTenant,
     pub(crate) external_id: String,
     pub(crate) starters_release: Option<Arc<[u8]>>,
-    /// Why and since when the user's jobs wait, where they do.
+    /// Error and start of the suspension, if the tenant or user is suspended.
     pub(crate) suspended: Option<(Error, DateTime<Utc>)>,
 }
 
-/// What a job says of itself.
+/// Tenant, user and task of a job, as the job itself states them.
 pub(crate) struct Claim<'a> {
     pub(crate) tenant: TenantId,
     pub(crate) user: UserId,
@@ -30,10 +31,10 @@ pub(crate) struct Claim<'a> {
     pub(crate) payload: &'a Value,
 }
 
-/// Why: a claimed job says whose it is; until the row is found there is nobody to run as. Also whether the job was put into
-/// the queue by the database, for them. `Unavailable` where the tenant lives elsewhere, so that its rows are hidden: asked in the same
-/// statement, as it may come back in between.
-pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Option<(Owner, bool)>> {
+/// Finds the user of a claimed job, and whether the database itself enqueued the job for this user. Returns
+/// `Unavailable` if the tenant lives in another place, so that its rows are hidden. The same statement checks the
+/// place, because the tenant may be moved back between two statements.
+pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Option<(OwnerDetails, bool)>> {
     let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
@@ -71,17 +72,18 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
     };
     let of_tenant = since("tenant", row.tenant_suspended, row.tenant_suspended_at);
     let of_user = since("user", row.user_suspended, row.user_suspended_at);
-    let owner = Owner {
-        tenant: KnownTenant {
-            id: claim.tenant,
-            place: db.here(),
-            is_elsewhere: false,
-            slug,
-            settings: tenants::read_settings(claim.tenant.0, &settings),
-            library: row.library.map(TenantLibrary::from),
-            erasures,
-            suspended: None,
-        },
+    // A job of a suspended tenant is rejected with the error in `suspended`.
+    let tenant = TenantRow {
+        tenant_id: claim.tenant.0,
+        slug,
+        settings,
+        library: row.library,
+        erasures,
+        suspended_reason: None,
+        is_elsewhere: false,
+    };
+    let owner = OwnerDetails {
+        tenant: tenant.into_known(db),
         suspended: of_tenant.or(of_user),
         external_id,
         starters_release: row.starters_release.map(Arc::from),

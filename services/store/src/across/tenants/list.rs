@@ -1,27 +1,27 @@
-//! Lists the tenants of a place, one or a page of them, and notes in the audit log that an operator did.
+//! Lists the tenants of a place and records the access in the audit log.
 //!
-//! Why across tenants: a tenant is above every tenant's context, as in `across/tenants.rs`.
+//! Runs across tenants because operators act on tenants from outside, as in `across/tenants.rs`.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, Tenant, TenantId, UserId, new_id};
 
 use super::read_settings;
-use crate::error::refuse;
+use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 use crate::{Database, Principal, Window};
 
 #[derive(Debug, Clone, Copy)]
 pub struct TenantFilter<'a> {
-    /// The slug of the only one that is wanted.
+    /// Slug of the only tenant to return; `None` for all tenants.
     pub only: Option<&'a str>,
-    /// In the order of slugs.
+    /// Page, in the order of slugs.
     pub page: Window<&'a str>,
 }
 
-/// Tenants of this place, in the order of their slugs.
+/// Lists tenants of this place in the order of their slugs.
 ///
 /// # Errors
-/// `Forbidden` for anyone but an operator.
+/// `Forbidden` unless the caller is an operator.
 pub async fn list(
     db: &Database,
     operator: &Principal,

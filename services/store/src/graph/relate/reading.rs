@@ -1,4 +1,4 @@
-//! The reading of skills' texts for relations: a skill that is to be read, the state that it is read in, and what it says.
+//! Types for extracting relations from skills' texts.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::RelationType;
@@ -8,65 +8,66 @@ use uuid::Uuid;
 use crate::vault::row;
 use crate::vault::value::Utf8;
 
-/// A relation that a skill's text says.
+/// A relation stated by a skill's text.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct StatedRelation {
     pub kind: RelationType,
-    /// The other skill's name, whether there is one of that name or not.
+    /// Name of the other skill, which may not exist.
     pub name: String,
-    /// Of which other skill the sentence may speak.
+    /// Apparent subject of the sentence, if it is not this skill.
     pub subject: Option<String>,
-    /// How often it is said.
+    /// Number of times that the text states the relation.
     pub mentions: i32,
-    /// How sure it is, 0 to 1.
+    /// Confidence in the relation, 0 to 1.
     pub confidence: f32,
-    /// The words that say it.
+    /// Words of the text that state the relation.
     pub evidence: String,
 }
 
-/// A skill whose text was read.
+/// Relations and entities found in one skill's text.
 #[derive(Debug, Clone)]
 pub struct Related<'a> {
     pub skill: SkillId,
     pub name: &'a str,
-    /// The text that was read, and when that was: of another one, or one that is to be read again since, nothing is kept.
+    /// State of the text that was read. If the text has changed or was marked as unread since, the result is
+    /// discarded.
     pub read: ReadState,
-    /// What it says.
-    pub said: Vec<Said>,
-    /// The things that it names.
+    /// Relations that the text states.
+    pub stated: Vec<StatedRelation>,
+    /// Entities that the text mentions.
     pub things: Vec<EntityId>,
 }
 
-/// The state of a skill that was read.
+/// State of a skill when its text was read.
 #[derive(Debug, Clone)]
 pub struct ReadState {
-    /// SHA-256 of its SKILL.md.
+    /// SHA-256 of the SKILL.md of the skill.
     pub(super) digest: Vec<u8>,
-    /// What its entity said of readings then.
+    /// Value of `read_by` of the skill's entity when the text was read.
     pub(super) read_by: i32,
 }
 
-/// By which rules texts were read, and when.
+/// Version of the rules, and time of the extraction.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
+pub struct ExtractionRun {
     pub rules: i32,
     pub now: DateTime<Utc>,
 }
 
 row! {
-    struct UnreadRow {
+    struct UnreadSkillRow {
         skill_id: Uuid, name: String, document: Utf8, document_digest: Vec<u8>, is_known: bool, read_by: i32,
     }
 }
 
-/// A skill whose text is to be read.
+/// A skill to read.
 #[derive(Debug, Clone)]
-pub struct Unread {
+pub struct UnreadSkill {
     pub skill: SkillId,
     pub name: String,
     pub document: String,
-    /// Whether it was in the graph before.
+    /// Whether the skill was already in the graph.
     pub is_known: bool,
-    /// For what is made of this text.
+    /// State of the text, which is passed on with the result.
     pub read: ReadState,
 }

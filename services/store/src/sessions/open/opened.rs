@@ -1,37 +1,37 @@
-//! A session that is open, with what it began with, and which of the ways to open one it came by.
+//! An open session with its snapshot, and how it was opened.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ConversationSummary, Session};
 
-use crate::snapshots::Snapshot;
+use crate::sessions::snapshots::Snapshot;
 use crate::vault::row;
 use crate::vault::value::Summary;
 
-/// A session with what it began with.
+/// A session with its snapshot.
 #[derive(Debug, Clone)]
 pub struct Opened {
     pub session: Session,
     pub snapshot: Snapshot,
-    /// The summary of the conversation before, once it is made.
+    /// Summary of the previous conversation, if it exists.
     pub previous_summary: Option<ConversationSummary>,
-    /// Whether that had read what is not to be trusted.
+    /// Whether the previous conversation had read untrusted content.
     pub previous_tainted: bool,
     pub previous_started_at: Option<DateTime<Utc>>,
-    /// Of a session that begins now: when its snapshot was rendered, or found to be as it would be rendered.
+    /// Time at which the snapshot of a new session was rendered or confirmed to be current.
     pub rendered_at: Option<DateTime<Utc>>,
-    /// Whether something that snapshots show was marked as untrusted since the session began.
+    /// Whether content of snapshots was marked as untrusted after the session began.
     pub is_marked_since: bool,
 }
 
 row! {
-    struct FoundRow {
+    struct OpenedSessionRow {
         previous_summary: Option<Summary>, previous_tainted: bool, previous_started_at: Option<DateTime<Utc>>,
         is_marked_since: bool,
     }
 }
 
-impl From<(Session, (Snapshot, FoundRow))> for Opened {
-    fn from(found: (Session, (Snapshot, FoundRow))) -> Self {
+impl From<(Session, (Snapshot, OpenedSessionRow))> for Opened {
+    fn from(found: (Session, (Snapshot, OpenedSessionRow))) -> Self {
         let (session, (snapshot, row)) = found;
         Self {
             session,
@@ -45,14 +45,14 @@ impl From<(Session, (Snapshot, FoundRow))> for Opened {
     }
 }
 
-/// The outcome of opening.
+/// Result of opening a session.
 pub enum OpenedAs {
-    /// The open session of the key goes on.
+    /// The open session of the key continues.
     GoneOn(Opened),
-    /// One that had been opened before without ever having a message, with the new terms.
+    /// A session that was opened earlier and never had a message, now with the new terms.
     Reused(Opened),
     /// A new session.
     New(Opened),
-    /// None: the user has as many open sessions, or as large ones, as can be.
+    /// The session was not opened, because the user's open sessions have reached the limit in number or size.
     Full,
 }

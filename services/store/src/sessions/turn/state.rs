@@ -1,4 +1,4 @@
-//! What a turn starts from: the state of its session, and the answer that was kept where the same turn has been had.
+//! The initial state of a turn: the session's state, and the stored answer if the turn is a repetition.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::Exchange;
@@ -9,63 +9,62 @@ use uuid::Uuid;
 use crate::skills::Revisions;
 use crate::vault::{Word, row};
 
-/// The state of a session, as a turn needs it.
+/// State of a session for a turn.
 #[derive(Debug, Clone)]
 pub struct TurnState {
     pub channel: Channel,
-    /// Its budget of rounds for one message.
+    /// Iteration budget per message.
     pub max_turns: i32,
-    /// Turns it has had.
+    /// Number of turns so far.
     pub turns: i32,
-    /// Whether it has read what is not to be trusted.
+    /// Whether the session has read untrusted content.
     pub is_tainted: bool,
-    /// Whether the best recalled skill's body comes along.
+    /// Whether turns include the body of the best recalled skill.
     pub inline_top: bool,
-    /// What its agent can call.
+    /// Tools available to the session's agent.
     pub tools: Tools,
-    /// Its snapshot.
+    /// Snapshot of the session.
     pub snapshot: SnapshotId,
-    /// When the bytes of its snapshot were first rendered.
+    /// Time of the first rendering of its snapshot.
     pub snapshot_created_at: DateTime<Utc>,
-    /// What of the snapshot's index was shortened and left out.
+    /// Shortened and omitted parts of the snapshot's index.
     pub snapshot_omitted: Value,
     /// Skills shown by name.
     pub listed: Vec<SkillId>,
-    /// Skills shown whole.
+    /// Skills shown in full.
     pub injected: Vec<SkillId>,
-    /// When the last message came.
+    /// Time of the last message; `None` before the first.
     pub last_message_at: Option<DateTime<Utc>>,
-    /// When the session ended; `None` while it is open.
+    /// End of the session; `None` while it is open.
     pub ended_at: Option<DateTime<Utc>>,
-    /// Whether the user has starters that are lent, so that no use of them can be counted yet.
+    /// Whether the user has starters without rows, see `skills/starters.rs`. Their uses cannot be counted yet.
     pub lent: bool,
-    /// Whether any skill of the user is tainted, or may have been a moment ago.
+    /// Whether a skill of the user is tainted, or may have been tainted a moment ago.
     pub knows_taint: bool,
-    /// Whether any of the user's skills are related, so that what is recalled may have neighbours.
+    /// Whether any of the user's skills are related, so that recalled skills may have neighbours.
     pub has_relations: bool,
-    /// The user's revisions now.
+    /// The user's current revisions.
     pub revisions: Revisions,
-    /// Bytes of its messages and turns.
+    /// Size of the session's messages and turns in bytes.
     pub log_bytes: i64,
-    /// The last messages.
     pub last: LastMessages,
-    /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
-    pub repeated: Option<(Vec<u8>, KeptTurn)>,
+    /// Digest of the request and stored answer of an earlier turn with the same key, if there is one.
+    pub repeated: Option<(Vec<u8>, StoredTurn)>,
 }
 
-/// The last messages of a session, as far as they were read.
+/// The last messages of a session, if they were requested.
 #[derive(Debug, Clone, Default)]
 pub struct LastMessages {
-    /// The user's last message, or its beginning.
+    /// The user's last message, or its beginning; `None` before the first message.
     pub message: Option<String>,
-    /// The agent's last reply to it, or its end.
+    /// The agent's last reply to that message, or its end; `None` before the reply.
     pub reply: Option<String>,
-    /// Replies that the agent has logged since.
+    /// Number of replies logged since the message.
     pub replies: i32,
 }
 
 impl LastMessages {
-    /// The agent's last reply with the message that it answers; `None` without a reply.
+    /// Returns the agent's last reply with the message that it answers; `None` if there is no reply.
     pub fn exchange(&self) -> Option<Exchange> {
         let reply = self.reply.as_deref()?;
         Some(Exchange::of(self.message.as_deref().unwrap_or_default(), reply))
@@ -73,7 +72,7 @@ impl LastMessages {
 }
 
 row! {
-    struct StateRow {
+    struct TurnStateRow {
         channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
         last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
         is_tainted: bool, tools: Word<Tools>, snapshot_id: Uuid, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
@@ -82,15 +81,15 @@ row! {
     }
 }
 
-/// The answer of a turn as it is stored.
+/// The stored answer of a turn.
 #[derive(Debug, Clone)]
-pub struct KeptTurn {
-    /// The bytes that went out; or, where there is a digest, what of them is not stored elsewhere.
+pub struct StoredTurn {
+    /// The bytes sent to the client. If there is a digest, only the parts that are not stored elsewhere.
     pub answer: String,
-    /// SHA-256 of the bytes that went out.
+    /// SHA-256 of the bytes sent to the client; `None` if `answer` has all of them.
     pub digest: Option<Vec<u8>>,
-    /// Whether something that prompts show was marked as untrusted since.
+    /// Whether content of prompts was marked as untrusted after the turn.
     pub is_marked_since: bool,
 }
 
-row! { KeptTurn { answer: String, digest: Option<Vec<u8>> = answer_digest, is_marked_since: bool } }
+row! { StoredTurn { answer: String, digest: Option<Vec<u8>> = answer_digest, is_marked_since: bool } }

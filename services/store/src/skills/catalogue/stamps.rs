@@ -1,21 +1,21 @@
-//! Numbers by which a copy of a user's skills in memory tells what of it is current: revisions of the whole, stamps of each skill.
+//! Revisions of a user's catalogue and stamps of each skill, used to check whether cached copies are current.
 
 use knowhow_domain::SkillId;
 use uuid::Uuid;
 
 use crate::vault::row;
 
-/// The state of a skill in numbers. While they are the same, what was read of the skill is current.
+/// State of a skill as numbers. Cached data of the skill is current while the numbers are unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct SkillStamp {
     pub id: SkillId,
-    /// A number that changes with its text and fields.
+    /// Changes with the text and fields of the skill.
     pub text: i64,
-    /// A number that changes with its vector by the model asked for, if it has one.
+    /// Changes with the vector by the requested model, if the skill has one.
     pub vector: Option<i64>,
-    /// Size of its SKILL.md in bytes; 0 for a text that all users share.
+    /// Size of the SKILL.md in bytes; 0 for a shared starter.
     pub bytes: i32,
-    /// Whether its text, and so its vector, is that of all users.
+    /// Whether all users share the skill's text, and so its vector.
     pub is_starter: bool,
 }
 
@@ -23,20 +23,20 @@ pub struct Stamp {
 #[derive(Debug, Clone, Default)]
 pub struct Stamps {
     pub revision: i64,
-    /// In no order.
-    pub skills: Vec<Stamp>,
+    /// Stamps of the skills, unordered.
+    pub skills: Vec<SkillStamp>,
 }
 
 row! { Revisions { skills: i64 = revision, examples: i64 = examples_revision } }
 
-row! { struct RevisionRow { revision: i64 } }
+row! { struct CatalogueRevisionRow { revision: i64 } }
 
-row! { Stamp { id: Uuid = skill_id, text: i64 = stamp, vector: Option<i64>, bytes: i32, is_starter: bool } }
+row! { SkillStamp { id: Uuid = skill_id, text: i64 = stamp, vector: Option<i64>, bytes: i32, is_starter: bool } }
 
-/// The revisions of a user's catalogue. A copy in memory is current while they are the same.
+/// The revisions of a user's catalogue. A cached copy is current while both are unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Revisions {
     pub skills: i64,
-    /// Of the vectors of their examples.
+    /// Revision of the vectors of examples.
     pub examples: i64,
 }

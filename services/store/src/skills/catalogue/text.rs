@@ -1,4 +1,4 @@
-//! A skill's text: as recall reads it to find it by, and its body as a turn brings it.
+//! A skill's search data, and its body for a turn.
 
 use knowhow_domain::SkillId;
 use uuid::Uuid;
@@ -6,41 +6,41 @@ use uuid::Uuid;
 use crate::vault::row;
 use crate::vault::value::{Offset, Utf8};
 
-/// A skill to read, and the parts of it.
+/// A skill to read, and the requested parts.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct CatalogueRequest {
     pub id: SkillId,
-    /// Whether its body is wanted.
     pub body: bool,
-    /// Whether its vector is wanted.
     pub vector: bool,
 }
 
-/// A skill as recall reads it.
+/// Search data of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct CatalogueRow {
     pub id: SkillId,
-    /// The skill's full name, with its namespaces.
+    /// Full name of the skill, with its namespaces.
     pub name: String,
+    /// Name in the frontmatter, as a lookup key, if it differs from the skill's name.
+    pub alias: Option<String>,
     pub summary: Option<String>,
-    /// What it does and when, with what was made for it to be found by.
+    /// Purpose of the skill and when to use it, including generated discovery words.
     pub description: String,
-    /// Phrases that call for it, those that were made included.
+    /// Phrases that trigger the skill, including generated ones.
     pub triggers: Vec<String>,
-    /// Names of its neighbours.
+    /// Names of the skills that the author relates to this one.
     pub see_also: Vec<String>,
-    /// Whether its author wants it recalled by name alone.
+    /// Whether its author allows recall to find the skill only by its name.
     pub reserved: bool,
-    /// The markdown body; `None` where it was not wanted.
+    /// The Markdown body; `None` if not requested.
     pub body: Option<String>,
-    /// The vector of name, description and triggers by the model asked for, where it was wanted and there is one.
+    /// The vector of name, description and triggers by the requested model, if requested and available.
     pub embedding: Option<Vec<f32>>,
 }
 
 row! {
-    struct TextRow {
+    struct CatalogueTextRow {
         skill_id: Uuid, name: String, summary: Option<String>, description: String, triggers: Vec<String>,
-        see_also: Vec<String>, reserved: bool, body: Option<Utf8>, embedding: Option<Vec<f32>>,
+        see_also: Vec<String>, alias: Option<String>, reserved: bool, body: Option<Utf8>, embedding: Option<Vec<f32>>,
     }
 }
 
@@ -51,11 +51,12 @@ row! {
     }
 }
 
-impl From<TextRow> for CatalogueRow {
-    fn from(row: TextRow) -> Self {
+impl From<CatalogueTextRow> for CatalogueRow {
+    fn from(row: CatalogueTextRow) -> Self {
         Self {
             id: SkillId(row.skill_id),
             name: row.name,
+            alias: row.alias,
             summary: row.summary,
             description: row.description,
             triggers: row.triggers,
@@ -67,19 +68,19 @@ impl From<TextRow> for CatalogueRow {
     }
 }
 
-/// A skill's body as a turn brings it.
+/// A skill's body for a turn.
 #[derive(Debug, Clone)]
 pub struct Body {
     pub skill: SkillId,
-    /// The version it is of.
+    /// Version of the skill that has this body.
     pub version: i32,
     pub content: String,
-    /// Paths of the skill's other files, in order.
+    /// Paths of the skill's other files, sorted.
     pub files: Vec<String>,
-    /// SHA-256 of the SKILL.md it is in, hex,
+    /// SHA-256 of the SKILL.md that contains the body, in hexadecimal.
     pub document: String,
-    /// and the byte at which it begins there.
+    /// Byte offset of the body in the SKILL.md.
     pub from: usize,
-    /// Whether text of that version came from what is not to be trusted, and no person has approved it.
+    /// Whether text of this version came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }

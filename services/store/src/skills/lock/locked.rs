@@ -1,32 +1,32 @@
-//! The state of a skill that a change starts from, and what can be asked for beside it.
+//! The state that a change is based on, with optional additional data.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
+use crate::skills::versions::VersionState;
 use crate::skills::{Count, SkillState};
-use crate::versions::VersionState;
 
-/// The state that a change starts from.
+/// The state that a change is based on.
 #[derive(Debug)]
 pub struct Locked {
     pub skill: SkillState,
     pub times_used: i64,
-    /// The last of them.
+    /// Time of the last use; `None` if the skill was never used.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// The last version that was not made by enrichment: what its author knows, and means by the current one.
+    /// The last version that enrichment did not make. This is the version that the author knows.
     pub authored_version: i32,
-    /// The digest of the request that made that version, where it was a patch.
+    /// Digest of the request that made the authored version, if it was a patch.
     pub request_digest: Option<Vec<u8>>,
-    /// The past version that was asked for, where the skill has it.
+    /// The requested past version, if it exists.
     pub past: Option<VersionState>,
-    /// The files that were asked for, by path; unknown ones are left out.
+    /// Contents of the requested files by path, without unknown files.
     pub files: HashMap<String, Vec<u8>>,
 }
 
 impl Locked {
-    /// A state that was read before, and may have changed since: for a change that is checked when it arrives.
-    pub fn at_hand(skill: SkillState, count: Count) -> Self {
+    /// Creates a base state from a cached skill, which may be outdated. The statement of the change checks it.
+    pub fn cached(skill: SkillState, count: Count) -> Self {
         Self {
             authored_version: skill.version,
             skill,
@@ -38,17 +38,18 @@ impl Locked {
         }
     }
 
-    /// Whether a change that was made of this version is one of the current: what came since is the service's own enrichment.
+    /// Returns whether a change based on this version applies to the current one. That is so if only enrichment made
+    /// the later versions.
     pub fn is_at(&self, version: i32) -> bool {
         (self.authored_version..=self.skill.version).contains(&version)
     }
 }
 
-/// What is read of a skill beside its current state, in the same round trip.
+/// Data to read in addition to the current state, in the same round trip.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
-    /// A past version.
+pub struct AdditionalReads {
+    /// Number of a past version to read; `None` for no past version.
     pub version: Option<i32>,
-    /// Files, by path.
+    /// Paths of files.
     pub files: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! One round trip: all statements of a flight are sent before the first answer is waited for.
+//! Sends all statements of a round trip before awaiting the first answer.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::{Failed, RowOwner};
-use crate::connect::Pipelined;
-use crate::vault::queued::Queued;
+use crate::vault::batch::QueuedStatement;
+use crate::vault::connect::Pipelined;
 
-/// The answers to a round trip, up to the first statement that failed.
-pub(crate) struct Answered {
+/// Answers to a round trip, up to the first failed statement.
+pub(crate) struct RoundTripAnswers {
     pub(crate) rows: Vec<Vec<Row>>,
     pub(crate) failed: Option<Failed>,
 }
 
-impl Answered {
+impl RoundTripAnswers {
     pub(super) fn nothing(failed: Failed) -> Self {
         Self { rows: Vec::new(), failed: Some(failed) }
     }
@@ -46,23 +46,25 @@ pub(super) async fn within(
     }
 }
 
-/// Sends all statements, and COMMIT behind them, before it waits for an answer; says whether the transaction is over.
-/// What this connection has not prepared yet it prepares first: a statement that is prepared must not overtake another
-/// that is not. Behind one that fails Postgres refuses all others, and COMMIT rolls back.
+/// Sends all statements, and COMMIT if `commits`, before awaiting answers. Returns the answers and whether the
+/// transaction is over.
+///
+/// Statements new to this connection are prepared before any is sent, so that the order of execution is preserved.
+/// After a failed statement Postgres rejects all later ones, and COMMIT rolls back.
 pub(super) async fn send(
     client: &Object<Pipelined>,
     owner: RowOwner,
-    flight: &[Box<dyn Queued>],
+    flight: &[Box<dyn QueuedStatement>],
     commits: bool,
-) -> (Answered, bool) {
+) -> (RoundTripAnswers, bool) {
     let mut prepared = Vec::with_capacity(flight.len());
     for queued in flight {
         match client.prepare_cached(queued.sql()).await {
             Ok(statement) => prepared.push(statement),
-            Err(error) => return (Answered::nothing(Failed::Postgres(error)), false),
+            Err(error) => return (RoundTripAnswers::nothing(Failed::Postgres(error)), false),
         }
     }
-    // The first poll of each sends it, and they are polled in this order.
+    // The first poll of a query sends it, and the queries are polled in this order.
     let queries = join_all(flight.iter().zip(&prepared).map(|(queued, statement)| async move {
         let mut params: Vec<&(dyn ToSql + Sync)> = vec![&owner.tenant, &owner.user];
         params.extend(queued.values());
@@ -76,7 +78,7 @@ pub(super) async fn send(
     };
     let (rows, committed) = join(queries, commit).await;
     let is_over = matches!(committed, Ok(true));
-    let mut answered = Answered::of(rows);
+    let mut answered = RoundTripAnswers::of(rows);
     answered.failed = answered.failed.or(committed.err().map(Failed::Postgres));
     (answered, is_over)
 }

@@ -1,20 +1,22 @@
-//! Where callers that were recognised become principals: of a credential, at the shell, or of a job that a worker has claimed.
+//! Creates principals from verified credentials, from the shell, or from claimed jobs.
 
 use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, Scopes, UserId};
 
 use super::bearer::{Bearer, Caller};
-use super::{Actor, Gate, Principal, check_external_id};
-use crate::across::system::{self, Claim, MadeBy, Newcomer, Owner};
-use crate::queue::{Claimed, JobError};
-use crate::vault::gate::{KnownTenant, KnownUser};
+use super::{Actor, Gate, Principal};
+use crate::across::system::{self, Claim, MadeBy, OwnerDetails, RequestUser};
+use crate::jobs::{Claimed, JobError};
+use crate::vault::external_id::check_external_id;
+use crate::vault::known_callers::{KnownTenant, KnownUser};
 
 impl Gate {
-    /// A person who runs the command line with the service's own database credentials and secret key is an operator.
+    /// Returns the operator principal of the command line, which has the service's database credentials and secret
+    /// key.
     ///
     /// # Errors
-    /// `NotFound` where there is no such tenant.
+    /// `NotFound` if the tenant does not exist.
     pub async fn operator_at_shell(&self, slug: Option<&str>) -> Result<Principal> {
         let tenant = match slug {
             Some(slug) => self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?,
@@ -33,23 +35,23 @@ impl Gate {
         })
     }
 
-    /// The same person at work for a user of a tenant, as that user's jobs would do it: with all that a user may do and no more,
-    /// so that nothing counts as looked at by somebody who reviews. Such a person can mint the user's token; this spares a tenant
-    /// an issuer whose tokens the service could sign.
+    /// Returns a principal of the command line that acts for a user, with the scopes of a user. It cannot review, so
+    /// its changes never count as reviewed. It gains no rights, because the shell could mint the user's token; but
+    /// the service then needs no key of the tenant's issuer.
     ///
     /// # Errors
-    /// `NotFound` where there is no such tenant; `Malformed` for the user's id.
+    /// `NotFound` if the tenant does not exist; `Malformed` for an invalid user id.
     pub async fn user_at_shell(&self, slug: &str, external_id: &str) -> Result<Principal> {
         let tenant = self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
         let (external_id, scopes) = (Some(Arc::from(external_id)), Scopes::of_user());
         self.admit(Bearer { tenant, external_id, key: None, issuer: None, scopes, caller: Caller::Shell }).await
     }
 
-    /// Finds or makes the user of a credential that was verified.
+    /// Finds or creates the user of a verified credential.
     ///
     /// # Errors
-    /// `Suspended` where the tenant or the user is, but for operators; `Malformed` for an unusable `Knowhow-User`; `Quota` where the
-    /// tenant may have no more users; `Unavailable`.
+    /// `Suspended` if the tenant or the user is suspended (an operator may act in a suspended tenant); `Malformed`
+    /// for an invalid `Knowhow-User`; `Quota` if the tenant has its maximum number of users; `Unavailable`.
     pub async fn admit(&self, bearer: Bearer) -> Result<Principal> {
         let operator = bearer.is_operator();
         let Bearer { tenant, external_id, key, issuer, scopes, caller } = bearer;
@@ -73,11 +75,11 @@ impl Gate {
         Ok(Principal { tenant, user, scopes, operator, key, issuer, actor, starters_release, erasures })
     }
 
-    /// Whose job a worker has claimed: its user, with all that a user may do. `None` where the user or the tenant is gone,
-    /// or the job is one of the system.
+    /// Returns the principal of a claimed job: its user, with all scopes of a user. Returns `None` for a system job,
+    /// or if the user or tenant no longer exists.
     ///
     /// # Errors
-    /// `Refused` for a job that the database did not put into the queue for that user; `Suspended` where it has to wait; else
+    /// `Refused` if the database did not enqueue the job for this user; `Suspended` if the job must wait; otherwise
     /// `Unavailable`.
     pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>, JobError> {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
@@ -87,7 +89,7 @@ impl Gate {
         if !is_sealed {
             return Err(JobError::Refused);
         }
-        let Owner { tenant, external_id, starters_release, suspended } = owner;
+        let OwnerDetails { tenant, external_id, starters_release, suspended } = owner;
         if let Some((error, since)) = suspended {
             return Err(JobError::Suspended { error, lasted: self.state.clock.now() - since });
         }
@@ -104,22 +106,22 @@ impl Gate {
         }))
     }
 
-    /// Makes the user that the tenant calls `external_id`, or finds it.
+    /// Finds or creates the user with this external id.
     ///
     /// # Errors
-    /// `Forbidden` for anyone but an admin; `Malformed` for the id.
+    /// `Forbidden` unless the caller is an admin; `Malformed` for an invalid id.
     pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
         admin.require_admin()?;
         check_external_id(external_id)?;
         Ok(self.user(&admin.tenant, external_id, &|_| admin.actor().to_owned()).await?.id)
     }
 
-    /// The user that the tenant calls `external_id`; made at first sight, as the audit log says of `by`.
+    /// Finds or creates the user with this external id. The audit log records `by` as its creator.
     async fn user(&self, tenant: &KnownTenant, external_id: &str, by: &MadeBy<'_>) -> Result<KnownUser> {
         let now = self.state.clock.now();
         let (erasures, most) = (tenant.erasures, tenant.settings.users);
-        let newcomer = Newcomer { tenant: tenant.id, erasures, most, external_id, by, now };
-        self.state.user(&self.db.at(tenant.place), &newcomer).await
+        let requested = RequestUser { tenant: tenant.id, erasures, most, external_id, by, now };
+        self.state.user(&self.db.at(tenant.place), &requested).await
     }
 }
 

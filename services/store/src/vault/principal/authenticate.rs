@@ -1,4 +1,4 @@
-//! The gate through which callers come.
+//! Authenticates callers.
 
 use std::sync::Arc;
 
@@ -6,19 +6,11 @@ use knowhow_domain::Result;
 
 use super::Principal;
 use crate::Database;
-use crate::credential::{TokenId, api_key, peek};
-use crate::vault::gate::{Found, GateState, KnownTenant, Name, Origin};
+use crate::vault::credential::{TokenId, api_key, peek};
+use crate::vault::gate::{GateState, Name};
+use crate::vault::known_callers::{Found, KnownTenant, Origin};
 
-/// The deployment's own issuer, whose tokens may carry the role `operator`.
-#[derive(Clone)]
-pub struct OperatorIssuer {
-    /// `iss` of its tokens.
-    pub iss: String,
-    /// HS256 secret, at least 32 bytes.
-    pub secret: Vec<u8>,
-}
-
-/// Where credentials become principals. One per worker thread; what is known is shared by all of them.
+/// Turns credentials into principals. Each worker thread has one gate; all gates share the same caches.
 #[derive(Clone)]
 pub struct Gate {
     pub(super) db: Database,
@@ -26,15 +18,15 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// `tid` of an operator's token that stands in no tenant.
+    /// The `tid` claim of an operator's token that names no tenant.
     pub const NO_TENANT: &str = "*";
 
-    /// A gate over this thread's connections.
+    /// Creates a gate over this thread's connections.
     pub fn new(db: Database, state: Arc<GateState>) -> Self {
         Self { db, state }
     }
 
-    /// Verifies the bearer credential and finds or makes its user.
+    /// Verifies the bearer credential and finds or creates its user.
     ///
     /// # Errors
     /// As [`Gate::verify`] and [`Gate::admit`].
@@ -47,7 +39,7 @@ impl Gate {
         Ok(self.tenant_and_issuer(slug, "").await?.map(|found| found.tenant))
     }
 
-    /// Finds a tenant by its slug, with its issuer of that name.
+    /// Finds a tenant by its slug, with the issuer of this name.
     pub(super) async fn tenant_and_issuer(&self, slug: &str, iss: &str) -> Result<Option<Found>> {
         match origin(slug, iss) {
             Some(origin) => self.state.tenant(&self.db, origin).await,
@@ -55,17 +47,17 @@ impl Gate {
         }
     }
 
-    /// Reads a tenant from the database now.
+    /// Reads a tenant from the database, bypassing the cache.
     pub(crate) async fn fresh_tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
         let Some(origin) = origin(slug, "") else { return Ok(None) };
         Ok(self.state.fresh_tenant(&self.db, origin).await?.map(|found| found.tenant))
     }
 
-    /// Whether verifying a credential asks the database for nothing that a stranger made up: its key, or its tenant and issuer, were
-    /// found lately.
-    pub fn knows(&self, resource: Option<&str>, bearer: &str) -> bool {
+    /// Returns whether the credential's key, or its tenant and issuer, was found recently. If so, verifying it does
+    /// not query the database for a name that an attacker invented.
+    pub fn is_known_credential(&self, resource: Option<&str>, bearer: &str) -> bool {
         if let Some((prefix, _)) = api_key::parse(bearer) {
-            return self.state.knows(&Name::Prefix(prefix.to_owned()));
+            return self.state.is_known(&Name::Prefix(prefix.to_owned()));
         }
         if TokenId::of(bearer, resource).is_some_and(|id| self.state.tokens.get(id).is_some()) {
             return true;
@@ -73,24 +65,24 @@ impl Gate {
         let Ok(peeked) = peek(bearer) else { return false };
         // The signature of an operator's token is verified before its tenant is looked up.
         self.is_operator_issuer(&peeked.iss)
-            || origin(&peeked.tid, &peeked.iss).is_some_and(|origin| self.state.knows(&Name::Origin(origin)))
+            || origin(&peeked.tid, &peeked.iss).is_some_and(|origin| self.state.is_known(&Name::Origin(origin)))
     }
 
-    /// Whether that `iss` is the deployment's own, which no tenant may register.
+    /// Returns whether this `iss` is the deployment's own, which no tenant may register.
     pub fn is_operator_issuer(&self, iss: &str) -> bool {
         self.state.operator.as_ref().is_some_and(|o| o.iss == iss)
     }
 
-    /// What every gate of this process knows.
+    /// Returns the state shared by all gates of this process.
     pub fn state(&self) -> &Arc<GateState> {
         &self.state
     }
 }
 
-/// The longest name of an issuer that can be registered, in bytes.
+/// Maximum length of an issuer's name in bytes: 512 characters of up to 4 bytes.
 const MOST_ISS: usize = 4 * 512;
 
-/// `None` for a slug or an issuer that cannot exist.
+/// Returns the lookup key; `None` for a slug or issuer that cannot exist.
 fn origin(slug: &str, iss: &str) -> Option<Origin> {
     let is_slug = slug.len() <= 64 && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let is_issuer = iss.len() <= MOST_ISS && !iss.contains('\0');

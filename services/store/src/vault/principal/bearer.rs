@@ -1,82 +1,80 @@
-//! Whom a credential stands for, and how histories name it.
+//! The caller of a verified credential, and the name of the caller in histories.
 
 use std::sync::Arc;
 
 use knowhow_domain::{KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
 
-use crate::credential::{Claims, Issuer};
-use crate::vault::gate::KnownTenant;
+use crate::vault::credential::{Claims, Issuer};
+use crate::vault::known_callers::KnownTenant;
 
-/// Whom a credential that is good stands for, before the database is asked for its user.
+/// The caller of a verified credential, before its user is looked up.
 pub struct Bearer {
     pub(super) tenant: Arc<KnownTenant>,
     pub(super) external_id: Option<Arc<str>>,
     pub(super) key: Option<KeyId>,
-    /// The token's issuer.
+    /// The issuer of the tenant, if it issued the token of the caller.
     pub(super) issuer: Option<Arc<Issuer>>,
     pub(super) scopes: Scopes,
     pub(super) caller: Caller,
 }
 
 impl Bearer {
-    /// The tenant that the credential is of.
+    /// Returns the tenant of the credential.
     pub fn tenant(&self) -> TenantId {
         self.tenant.id
     }
 
-    /// Slug of that tenant; empty for an operator who names none.
+    /// Returns the slug of the tenant; empty for an operator without one.
     pub fn tenant_slug(&self) -> &str {
         &self.tenant.slug
     }
 
-    /// Quotas and switches of that tenant.
+    /// Returns the quotas and switches of the tenant.
     pub fn settings(&self) -> &TenantSettings {
         &self.tenant.settings
     }
 
-    /// The user, as the tenant calls it; `None` where it stands for none.
+    /// Returns the user's external id, if the credential is for a user.
     pub fn external_id(&self) -> Option<&str> {
         self.external_id.as_deref()
     }
 
-    /// The API key that it is.
+    /// Returns the API key, if the credential is one.
     pub fn key(&self) -> Option<KeyId> {
         self.key
     }
 
-    /// Refuses if `scope` is missing.
-    ///
-    /// # Errors
-    /// `Forbidden`.
+    /// Rejects the caller if `scope` is missing.
     pub fn require(&self, scope: Scope) -> Result<()> {
         self.scopes.require(scope)
     }
 
-    /// Whether an operator of the deployment calls.
+    /// Returns whether the caller is an operator of the deployment.
     pub fn is_operator(&self) -> bool {
         matches!(self.caller, Caller::Operator(_))
     }
 
-    /// As the audit log shows the caller.
+    /// Returns the caller's name for the audit log.
     pub fn actor(&self) -> String {
         self.caller.name(self.external_id())
     }
 }
 
-/// What kind of credential calls, for history and audit.
+/// Kind of credential, for history and audit.
 pub(super) enum Caller {
     /// A token of a tenant's issuer, for its own user.
     Token,
-    /// An API key, by the prefix that may be shown.
+    /// An API key, with its public prefix.
     Key(Arc<str>),
-    /// Whoever runs the command line.
+    /// A command on the command line.
     Shell,
-    /// A token of the deployment's own issuer, by its subject.
+    /// A token of the deployment's own issuer, with its subject.
     Operator(Arc<str>),
 }
 
 impl Caller {
-    /// Who did it, on behalf of `user`: stored with the user's id, and shown with the tenant's own name.
+    /// Returns the name of the caller acting for `user`. The stored name contains the user's internal id, the
+    /// displayed name the external id.
     pub(super) fn name(&self, user: Option<&str>) -> String {
         match (self, user) {
             (Self::Token, user) => format!("user:{}", user.unwrap_or_default()),
@@ -89,7 +87,7 @@ impl Caller {
     }
 }
 
-/// The user of a token of this issuer.
+/// Returns the bearer of a verified token.
 pub(super) fn by_claims(tenant: Arc<KnownTenant>, issuer: Arc<Issuer>, claims: &Claims) -> Bearer {
     Bearer {
         tenant,

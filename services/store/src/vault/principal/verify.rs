@@ -1,44 +1,48 @@
-//! Verifying credentials: API keys, tokens of tenants' issuers, and tokens of operators.
+//! Verifies credentials: API keys, tokens of tenants' issuers, and tokens of operators.
 
 use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, TenantId};
 use uuid::Uuid;
 
+use super::Gate;
 use super::bearer::{Bearer, Caller, by_claims};
-use super::{Gate, OperatorIssuer};
-use crate::across::refused::RefusedLogin;
+use crate::across::rejected_logins::RefusedLogin;
 use crate::across::system::{self, KeyUse, Rehashed};
-use crate::credential::{Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
-use crate::trail;
-use crate::vault::gate::{Found, KnownKey, KnownTenant};
+use crate::vault::credential::{
+    Issuer, IssuerKeys, OperatorIssuer, TokenError, TokenId, api_key, peek, verify, verify_at,
+};
+use crate::vault::known_callers::{Found, KnownKey, KnownTenant};
 use crate::vault::place::{HOME, PlaceId};
+use crate::vault::request_context;
 
 impl Gate {
-    /// Verifies the bearer credential. A face of the service may have a URI of its own, `resource`: tokens may name it as their
-    /// audience instead.
+    /// Verifies an API key or token. A tenant's token may have `resource`, the URI of the called interface, as
+    /// audience instead of the issuer's audience.
     ///
     /// # Errors
-    /// `Unauthenticated` for what does not verify, without telling what exists, so also where the issuer's keys are
-    /// out of reach; `Unavailable` where the database is; `Forbidden` for a token that would speak for another user.
+    /// `Unauthenticated` if verification fails, also if the issuer's keys are unreachable: the error does not reveal
+    /// which tenants exist. `Unavailable` if the database is unreachable. `Forbidden` if `on_behalf_of` names a user
+    /// other than the token's own.
     pub async fn verify(&self, resource: Option<&str>, bearer: &str, on_behalf_of: Option<&str>) -> Result<Bearer> {
         let entering = match api_key::parse(bearer) {
             Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
             None => self.by_token(bearer, resource).await.and_then(|bearer| match on_behalf_of {
-                // A token speaks for its own user alone.
+                // A token is only valid for its own user.
                 Some(other) if bearer.external_id() != Some(other) => Err(Error::Forbidden("API key")),
                 _ => Ok(bearer),
             }),
         };
         if let Err(Error::Unauthenticated(_)) = &entering {
             let (place, tenant) = self.tenant_tried(bearer).await;
-            let login = RefusedLogin { place, tenant, address: trail::address() };
+            let login = RefusedLogin { place, tenant, address: request_context::address() };
             self.state.refused.note(&self.db, &self.state.clock, login);
         }
         entering
     }
 
-    /// At whose door a refused credential knocked, for that tenant's audit log; nobody's where it names none that there is.
+    /// Returns the tenant that a rejected credential names, for that tenant's audit log. Returns the nil tenant if
+    /// there is no such tenant.
     async fn tenant_tried(&self, bearer: &str) -> (PlaceId, TenantId) {
         let tried = match api_key::parse(bearer) {
             Some((prefix, _)) => {
@@ -74,8 +78,8 @@ impl Gate {
         })
     }
 
-    /// Last use is for people to look at: at most once a minute, nobody waits for it, and it is never a reason to refuse.
-    /// Where the hash is under the master key before, the one under the current one takes its place.
+    /// Records the last use of a key in the background, at most once a minute. A failure does not reject the request.
+    /// If the hash was made with the previous master key, this also replaces the hash.
     fn note_use(&self, key: &KnownKey, secret: &str) {
         if !self.state.use_is_due(key.id) {
             return;
@@ -88,7 +92,7 @@ impl Gate {
         let db = self.db.at(key.tenant.place);
         tokio::spawn(async move {
             if let Err(error) = system::note_key_use(&db, &used).await {
-                tracing::warn!(%error, "the last use of an API key was not written");
+                tracing::warn!(%error, "the last use of an API key was not recorded");
             }
         });
     }
@@ -96,7 +100,7 @@ impl Gate {
     async fn by_token(&self, token: &str, resource: Option<&str>) -> Result<Bearer> {
         let id = TokenId::of(token, resource);
         if let Some(id) = id
-            && let Some(bearer) = self.by_kept_token(id).await?
+            && let Some(bearer) = self.by_cached_token(id).await?
         {
             return Ok(bearer);
         }
@@ -104,14 +108,15 @@ impl Gate {
         if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
             return self.by_operator_token(token, operator).await;
         }
-        // Answers as for a wrong signature, so that a caller without a token cannot find out the names of tenants.
+        // This is also the error of a wrong signature, so that a caller without a token cannot probe for tenant
+        // names.
         let unknown = || Error::from(TokenError::Signature);
         let found = self.tenant_and_issuer(&peeked.tid, &peeked.iss).await?;
         let (tenant, issuer) = found.and_then(|found| Some((found.tenant, found.issuer?))).ok_or_else(unknown)?;
         let verified =
             verify_at(resource, token, &issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
-                // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
-                // answer that the keys are out of reach; the log tells the people who run the service.
+                // Errors before the signature is verified would reveal that tenant and issuer exist. An unreachable
+                // key URL would reveal it too; it is logged for operators.
                 TokenError::Algorithm
                 | TokenError::UnknownKey
                 | TokenError::WeakSecret
@@ -126,15 +131,16 @@ impl Gate {
         Ok(bearer)
     }
 
-    /// Whose token this is, where it was verified before and would verify now; else `None`.
-    async fn by_kept_token(&self, id: TokenId) -> Result<Option<Bearer>> {
-        let Some(kept) = self.state.tokens.get(id) else { return Ok(None) };
-        let found = self.tenant_and_issuer(&kept.claims().tid, &kept.claims().iss).await?;
+    /// Returns the bearer of a token that was verified before and is still valid; `None` if the token must be
+    /// verified.
+    async fn by_cached_token(&self, id: TokenId) -> Result<Option<Bearer>> {
+        let Some(cached) = self.state.tokens.get(id) else { return Ok(None) };
+        let found = self.tenant_and_issuer(&cached.claims().tid, &cached.claims().iss).await?;
         let Some(Found { tenant, issuer: Some(issuer) }) = found else { return Ok(None) };
-        if !kept.is_good_for(&issuer, &self.state.jwks).await {
+        if !cached.is_good_for(&issuer, &self.state.jwks).await {
             return Ok(None);
         }
-        Ok(Some(by_claims(tenant, issuer, kept.claims())))
+        Ok(Some(by_claims(tenant, issuer, cached.claims())))
     }
 
     async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Bearer> {
@@ -145,12 +151,12 @@ impl Gate {
         };
         let claims = verify(token, &issuer, &self.state.jwks).await?;
         if !claims.roles.iter().any(|r| r == "operator") {
-            return Err(Error::Unauthenticated("the operator's token carries no role 'operator'".into()));
+            return Err(Error::Unauthenticated("the operator's token lacks the role 'operator'".into()));
         }
         let tenant = if claims.tid == Self::NO_TENANT {
             Arc::new(KnownTenant::nowhere())
         } else {
-            let unknown = || Error::Unauthenticated("the token's tenant is not known here".into());
+            let unknown = || Error::Unauthenticated("the token's tenant is unknown".into());
             self.tenant(&claims.tid).await?.ok_or_else(unknown)?
         };
         Ok(Bearer {

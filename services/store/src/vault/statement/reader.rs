@@ -1,4 +1,4 @@
-//! Reads the rows that a statement answered with: each declared column is taken where its name stands.
+//! Reads the rows of a statement, finding each declared column by name.
 
 use knowhow_domain::{Error, Result};
 use tokio_postgres::Row;
@@ -7,12 +7,12 @@ use uuid::Uuid;
 
 use super::{Accepts, Columns, Statement, name_of};
 
-/// Reads the rows that a statement answered with.
+/// Reads all rows of a statement.
 pub(crate) fn read_rows<S: Statement>(rows: &[Row]) -> Result<Vec<S::Row>> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let mut columns = Vec::new();
     <S::Row as Columns>::add_to(&mut columns);
-    // A column is looked for once and not in each row. Most stand where the declaration has them.
+    // Columns are located once per statement, not per row. Most columns are at their declared position.
     let find = |(at, (name, _)): (usize, &(&'static str, Accepts))| {
         let is_it = |at: &usize| first.columns().get(*at).is_some_and(|column| column.name() == *name);
         let found = Some(at).filter(is_it).or_else(|| (0..first.len()).find(is_it));
@@ -22,7 +22,7 @@ pub(crate) fn read_rows<S: Statement>(rows: &[Row]) -> Result<Vec<S::Row>> {
     rows.iter().map(|row| S::Row::read(&mut Reader { sql: S::SQL, row, places: &places, next: 0 })).collect()
 }
 
-/// A row whose columns are taken one after the other, each where its name stands.
+/// Takes the declared columns of a row one after the other.
 pub(crate) struct Reader<'r> {
     sql: &'static str,
     row: &'r Row,
@@ -31,7 +31,7 @@ pub(crate) struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// The value of the next declared column.
+    /// Returns the value of the next declared column.
     pub(crate) fn take<T: for<'v> FromSql<'v>>(&mut self) -> Result<T> {
         let place = self.places.get(self.next).copied().unwrap_or(usize::MAX);
         self.next += 1;
@@ -43,7 +43,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether the next declared column is null.
+    /// Returns whether the next declared column is null.
     pub(super) fn is_null(&mut self) -> Result<bool> {
         let at = self.next;
         let value = self.take::<Option<Anything>>()?;
@@ -51,9 +51,9 @@ impl Reader<'_> {
         Ok(value.is_none())
     }
 
-    /// Which row it is, by its first columns that are ids or numbers; what a user wrote does not go into the log.
+    /// Returns the row's first ids or numbers, to identify it in the log without user content.
     fn which(&self) -> String {
-        let told = self.row.columns().iter().enumerate().filter_map(|(at, column)| {
+        let columns = self.row.columns().iter().enumerate().filter_map(|(at, column)| {
             let value = match *column.type_() {
                 Type::UUID => self.row.try_get::<_, Uuid>(at).map(|id| id.to_string()),
                 Type::INT4 => self.row.try_get::<_, i32>(at).map(|number| number.to_string()),
@@ -62,11 +62,11 @@ impl Reader<'_> {
             };
             Some(format!(" {}={}", column.name(), value.ok()?))
         });
-        told.take(3).collect()
+        columns.take(3).collect()
     }
 }
 
-/// A value that is there, whatever it is.
+/// A non-null value of any type.
 struct Anything;
 
 impl FromSql<'_> for Anything {

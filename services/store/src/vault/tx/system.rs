@@ -1,16 +1,17 @@
-//! A transaction across tenants: for what no tenant asks for, or what comes before it is known which one asks.
+//! Transactions across tenants: for scheduled work, and for requests before their tenant is known.
 
 use knowhow_domain::{Result, TenantId};
 
-use super::{DatabaseRole, Named};
-use crate::error::refuse;
-use crate::vault::held::{Bounded, Held, Source};
-use crate::{Database, trail};
+use super::{DatabaseRole, TransactionLog};
+use crate::Database;
+use crate::vault::error::refuse;
+use crate::vault::request_context;
+use crate::vault::rollback_guard::{Bounded, GuardedConnection, LabelledPool};
 
-/// A transaction across tenants, for the statements in `across` alone.
+/// A transaction across tenants, only for the statements in `across`.
 pub(crate) struct SystemTx {
-    name: Named,
-    tx: Held,
+    name: TransactionLog,
+    tx: GuardedConnection,
 }
 
 impl SystemTx {
@@ -19,13 +20,14 @@ impl SystemTx {
         Self::open(db, db.lookups(), name).await
     }
 
-    /// Begins a transaction of a scheduled job. It takes its connection from the pool for writes, so that a long
-    /// statement never holds a connection that requests need to recognise their callers.
+    /// Begins a transaction of a scheduled job. It uses the pool for administration, so that a long statement never
+    /// occupies a connection needed for authentication.
     pub(crate) async fn begin_at_leisure(db: &Database, name: &'static str) -> Result<Self> {
         Self::open(db, db.rare(), name).await
     }
 
-    /// Begins a transaction that a request waits for, about one tenant, which is refused where the tenant does not live here.
+    /// Begins a transaction about one tenant that a request waits for. Fails with `Unavailable` if the tenant lives
+    /// in another place.
     pub(crate) async fn begin_about(db: &Database, tenant: TenantId, name: &'static str) -> Result<Self> {
         let about = match db.fence() {
             "" => String::new(),
@@ -34,20 +36,20 @@ impl SystemTx {
         Self::open_with(db, db.lookups(), name, &about).await
     }
 
-    async fn open(db: &Database, from: Source<'_>, name: &'static str) -> Result<Self> {
+    async fn open(db: &Database, from: LabelledPool<'_>, name: &'static str) -> Result<Self> {
         Self::open_with(db, from, name, "").await
     }
 
-    async fn open_with(db: &Database, from: Source<'_>, name: &'static str, about: &str) -> Result<Self> {
-        let name = Named::now(name);
+    async fn open_with(db: &Database, from: LabelledPool<'_>, name: &'static str, about: &str) -> Result<Self> {
+        let name = TransactionLog::now(name);
         let since = name.since;
         let begin = || {
             let limits = db.patience.limits(since);
             let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}{about}", DatabaseRole::System.name());
-            trail::append_to(&mut begin);
+            request_context::append_to(&mut begin);
             begin
         };
-        Ok(Self { tx: Held::begin(from, db.patience, since, begin).await.map_err(refuse)?, name })
+        Ok(Self { tx: GuardedConnection::begin(from, db.patience, since, begin).await.map_err(refuse)?, name })
     }
 
     pub(crate) fn conn(&mut self) -> Bounded<'_> {

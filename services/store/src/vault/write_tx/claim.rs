@@ -1,22 +1,23 @@
-//! The idempotency key that a transaction claims: whether the request was made before, and that nothing is done twice where it was.
+//! Idempotency keys claimed by a transaction. They ensure that a repeated request does its work only once.
 
 use knowhow_domain::{Error, Result};
 
 use super::WriteTx;
-use crate::vault::queued::Answer;
+use crate::vault::batch::PendingRows;
 use crate::vault::statement::Write;
 
 impl WriteTx {
-    /// Claims an idempotency key with the next statement that is run. Nothing is committed before it is known whether the key
-    /// is fresh: `claim` answers with a row then.
+    /// Claims an idempotency key with the next round trip. `claim` returns a row if the key is new. The transaction
+    /// commits only after the answer is known.
     pub(crate) fn claim<S: Write<Row = ()> + Send + 'static>(&mut self, claim: S) {
         self.claim = Some(self.send_ahead(claim));
     }
 
-    /// Whether the request was made before. If so, that is the cause of every failure since.
+    /// Returns whether the request is a repetition. If so, the repetition is the cause of every failure since the
+    /// claim.
     ///
     /// # Errors
-    /// `Unavailable` where that is not known yet, and cannot be asked.
+    /// `Unavailable` if the answer to the claim could not be read.
     pub async fn is_repeated(&mut self) -> Result<bool> {
         match self.learn_claim().await {
             Err(_) if self.was_made_before() => Ok(true),
@@ -28,27 +29,26 @@ impl WriteTx {
         self.claim.as_ref().is_some_and(|claim| claim.is_empty() == Some(true))
     }
 
-    /// Goes on in another transaction, where a request that was made before is only to be answered.
+    /// Continues in a new transaction, which answers the repeated request.
     pub(crate) fn begin_again(&mut self) {
         self.claim = None;
         self.queue.clear();
         self.connection.begin_again();
     }
 
-    /// Sends what is in the queue, where it is not known yet whether the claimed key is fresh.
+    /// Sends the queue if the answer to the claim is not known yet.
     pub(super) async fn learn_claim(&mut self) -> Result<()> {
-        match self.claim.as_ref().map(Answer::is_empty) {
+        match self.claim.as_ref().map(PendingRows::is_empty) {
             None | Some(Some(false)) => Ok(()),
             Some(Some(true)) => Err(made_before()),
-            Some(None) if self.queue.is_empty() => {
-                Err(Error::internal("it is not known whether a request was made before"))
-            }
+            Some(None) if self.queue.is_empty() => Err(Error::internal("the claim of an idempotency key was not sent")),
             Some(None) => self.fly(false).await,
         }
     }
 }
 
-/// Ends the work of a request that turns out to be a repetition; its caller is given the first one's answer.
+/// Returns the error that ends the work of a repeated request. The caller of the service then gets the first
+/// request's answer.
 pub(super) fn made_before() -> Error {
-    Error::internal("a request that was made before")
+    Error::internal("the request is a repetition")
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_first_combinations_have_series_and_keep_them() {
+fn the_first_combinations_get_series_and_keep_them() {
     let routes = Routes::default();
     let admitted = (0..1000).filter(|status| routes.admit("GET", "/v1/skills", *status)).count();
     assert_eq!(admitted, MOST - KEPT);
@@ -9,7 +9,7 @@ fn the_first_combinations_have_series_and_keep_them() {
 }
 
 #[test]
-fn what_is_promised_is_measured_whatever_came_before() {
+fn routes_with_objectives_get_series_even_if_the_rest_is_used_up() {
     let routes = Routes::default();
     let others = (0..1000).filter(|status| routes.admit("GET", "/v1/skills", *status)).count();
     assert_eq!(others, MOST - KEPT);
@@ -18,7 +18,7 @@ fn what_is_promised_is_measured_whatever_came_before() {
 }
 
 #[test]
-fn objectives_ask_for_what_is_kept_a_place_for() {
+fn objectives_query_every_reserved_route() {
     let rules = include_str!("../../../../../deploy/observability/rules/objectives.yaml");
     for (method, route) in PROMISED {
         assert!(rules.contains(method) && rules.contains(route), "{method} {route}");

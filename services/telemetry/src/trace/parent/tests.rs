@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_valid_trace_goes_on_with_a_new_span() {
+fn a_valid_trace_is_continued_with_a_new_span() {
     let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let parent = Parent::read(header).unwrap();
     assert_eq!(parent.to_string(), header);
@@ -12,7 +12,7 @@ fn a_valid_trace_goes_on_with_a_new_span() {
 }
 
 #[test]
-fn anything_else_is_ignored() {
+fn invalid_headers_are_ignored() {
     for bad in [
         "",
         "00",

@@ -1,21 +1,22 @@
-//! Where clauses, lists and quotations begin and end.
+//! Finds the beginnings and ends of clauses, lists and quotations.
 
-use super::{BEFORE, BEHIND, Scope};
-use crate::recall::stance::stream::{Item, Token};
-use crate::recall::stance::table::Kind;
+use super::{BEFORE, BEHIND, StanceScope};
+use crate::recall::stance::stream::{Item, StanceToken};
+use crate::recall::stance::table::CueKind;
 
-/// Tokens between a name and one that may belong to the same list.
+/// Maximum tokens between two names of a list.
 const LIST: usize = 64;
 
-/// What a clause goes on with behind a word such as "so".
-const BEGINNINGS: [Kind; 6] = [Kind::Forbid, Kind::Not, Kind::Exclude, Kind::Use, Kind::Call, Kind::Ask];
+/// Kinds of cues that make a word such as "so" before them begin a clause.
+const BEGINNINGS: [CueKind; 6] =
+    [CueKind::Forbid, CueKind::Not, CueKind::Exclude, CueKind::Use, CueKind::Call, CueKind::Ask];
 
-impl Scope<'_> {
+impl StanceScope<'_> {
     pub(super) fn is_name(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| matches!(token.item, Item::Name(_)))
     }
 
-    pub(super) fn has(&self, at: usize, kinds: &[Kind]) -> bool {
+    pub(super) fn has(&self, at: usize, kinds: &[CueKind]) -> bool {
         #[cfg(test)]
         crate::recall::stance::tests::count_look();
         self.tokens.get(at).is_some_and(|token| token.has_any(kinds))
@@ -26,11 +27,11 @@ impl Scope<'_> {
     }
 
     pub(super) fn is_filler(&self, at: usize) -> bool {
-        self.is_quote(at) || self.has(at, &[Kind::Filler])
+        self.is_quote(at) || self.has(at, &[CueKind::Filler])
     }
 
-    /// Returns the last name of the list that begins here. Names that only a comma joins are a list if the clause ends
-    /// behind them: "use X, Y is broken" is none.
+    /// Returns the last name of the list that begins at `first`. Names joined only by commas are a list if the clause
+    /// ends after them: "use X, Y is broken" is not a list.
     pub(super) fn find_list_end(&self, first: usize) -> usize {
         let (mut last, mut candidate) = (first, first);
         let (mut comma, mut and) = (false, false);
@@ -49,7 +50,7 @@ impl Scope<'_> {
                     comma = false;
                 }
                 Item::Comma => comma = true,
-                Item::Word(kinds) if kinds.has(Kind::And) => and = true,
+                Item::Word(kinds) if kinds.has(CueKind::And) => and = true,
                 _ if self.is_filler(at) => {}
                 Item::Stop => return candidate,
                 _ => return if comma || and || self.begins_clause(at) { candidate } else { last },
@@ -58,12 +59,12 @@ impl Scope<'_> {
         candidate
     }
 
-    /// Returns where the clause of the name begins.
+    /// Returns the start of the clause that contains a name.
     pub(super) fn find_clause_start(&self, name: usize) -> usize {
         let least = name.saturating_sub(BEFORE);
         let begins = |at: usize| self.ends_clause(at) || self.begins_clause(at);
         match (least..name).rev().find(|at| begins(*at)) {
-            // A border may be a cue too: "改用".
+            // A word that begins a clause may also be a cue: "改用".
             Some(at) if self.has(at, &BEGINNINGS) => at,
             Some(at) => at + 1,
             None => least,
@@ -75,19 +76,20 @@ impl Scope<'_> {
     }
 
     pub(super) fn begins_clause(&self, at: usize) -> bool {
-        if self.has(at, &[Kind::Border]) {
+        if self.has(at, &[CueKind::Border]) {
             return true;
         }
-        self.has(at, &[Kind::SoftBorder])
+        self.has(at, &[CueKind::SoftBorder])
             && (at + 1..self.tokens.len())
                 .find(|next| !self.is_filler(*next))
                 .is_some_and(|next| self.has(next, &BEGINNINGS))
     }
 
-    /// The distance between two tokens; `None` if a name or "and" stands between them.
+    /// Returns the width of the text between two tokens; `None` if a name or "and" is between them.
     pub(super) fn distance(&self, from: usize, to: usize) -> Option<usize> {
         let between = self.tokens.get(from + 1..to)?;
-        let is_barrier = |token: &Token| matches!(token.item, Item::Name(_)) || token.has(Kind::And) && token.width > 0;
+        let is_barrier =
+            |token: &StanceToken| matches!(token.item, Item::Name(_)) || token.has(CueKind::And) && token.width > 0;
         (!between.iter().any(is_barrier)).then(|| between.iter().map(|token| token.width).sum())
     }
 
@@ -95,7 +97,7 @@ impl Scope<'_> {
         self.distance(from, to).is_some_and(|distance| distance <= most)
     }
 
-    /// Whether these tokens are within a quotation that is not the whole message.
+    /// Returns whether these tokens are inside a quotation that is not the whole message.
     pub(super) fn is_quoted(&self, from: usize, to: usize) -> bool {
         let is_quote = |at: &usize| self.is_quote(*at);
         let before: Vec<usize> = (from.saturating_sub(2 * BEFORE)..from).filter(is_quote).collect();

@@ -4,7 +4,7 @@ use super::*;
 fn each_line_of_the_table_has_a_known_kind() {
     for line in CUES.lines().filter(|line| !line.starts_with(['#', '[', ' ']) && !line.is_empty()) {
         let (kind, _) = line.split_once(':').unwrap_or_default();
-        assert!(kind.parse::<Kind>().is_ok(), "{line}");
+        assert!(kind.parse::<CueKind>().is_ok(), "{line}");
     }
     assert_eq!(CUES.lines().filter(|line| line.starts_with('[')).count(), 15);
 }
@@ -18,15 +18,16 @@ fn the_longest_phrase_wins_in_any_spelling() {
     };
     for text in ["don't use", "DON’T use", "dont use"] {
         let (_, kinds) = find(text).unwrap_or_default();
-        assert!(kinds.has(Kind::Forbid) && !kinds.has(Kind::Harmless), "{text}");
+        assert!(kinds.has(CueKind::Forbid) && !kinds.has(CueKind::Harmless), "{text}");
     }
-    let is = |text: &str, kind: Kind| find(text).is_some_and(|(_, kinds)| kinds.has(kind));
-    assert!(is("don't forget to", Kind::Harmless));
+    let is = |text: &str, kind: CueKind| find(text).is_some_and(|(_, kinds)| kinds.has(kind));
+    assert!(is("don't forget to", CueKind::Harmless));
     assert!(
-        is("не использовать", Kind::ForbidAfter) && is("I don't really want it".trim_start_matches("I "), Kind::Forbid)
+        is("не использовать", CueKind::ForbidAfter)
+            && is("I don't really want it".trim_start_matches("I "), CueKind::Forbid)
     );
-    assert!(is("쓰지마", Kind::ForbidUseAfter) && is("쓰지 마", Kind::ForbidUseAfter));
-    assert!(is("使わないで", Kind::ForbidUseAfter) && is("使って", Kind::UseAfter));
-    assert!(is("JAMÁS", Kind::Forbid) && is("jamas", Kind::Forbid));
+    assert!(is("쓰지마", CueKind::ForbidUseAfter) && is("쓰지 마", CueKind::ForbidUseAfter));
+    assert!(is("使わないで", CueKind::ForbidUseAfter) && is("使って", CueKind::UseAfter));
+    assert!(is("JAMÁS", CueKind::Forbid) && is("jamas", CueKind::Forbid));
     assert_eq!(find("quokka"), None);
 }

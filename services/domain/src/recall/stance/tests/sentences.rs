@@ -1,4 +1,4 @@
-//! Sentences by pattern: frames of each language with names put into them.
+//! Sentences made from patterns: frames of each language with inserted names.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -8,14 +8,14 @@ use crate::recall::Stance;
 
 const FRAMES: &str = include_str!("frames.tsv");
 
-/// A sentence with places for two names, and the stance to each.
-struct Frame<'a> {
+/// A sentence with placeholders for two names, and the expected stance to each.
+struct SentenceTemplate<'a> {
     language: &'a str,
     stances: [Option<Stance>; 2],
     text: &'a str,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> SentenceTemplate<'a> {
     fn read(line: &'a str) -> Option<Self> {
         let mut cells = line.split('\t');
         let mut next = || cells.next();
@@ -38,18 +38,18 @@ fn stance_of(word: &str) -> Option<Stance> {
     })
 }
 
-fn frames() -> Vec<Frame<'static>> {
-    FRAMES.lines().filter(|line| !line.starts_with('#')).filter_map(Frame::read).collect()
+fn frames() -> Vec<SentenceTemplate<'static>> {
+    FRAMES.lines().filter(|line| !line.starts_with('#')).filter_map(SentenceTemplate::read).collect()
 }
 
-/// How people write names, in the order of `SKILLS`.
+/// Spellings of names, in the order of `SKILLS`.
 const SPELLINGS: [&[&str]; 2] = [
     &["drop-tables", "Drop Tables", "`drop-tables`", "\"drop-tables\""],
     &["mcp/send-invoice", "send invoice", "Send-Invoice"],
 ];
 
 #[test]
-fn frames_of_all_languages_say_what_they_mean() {
+fn frames_of_all_languages_have_the_expected_stances() {
     let mut wrong = Vec::new();
     let mut count = 0;
     for frame in frames() {
@@ -75,7 +75,7 @@ fn each_language_has_forty_cases() {
     assert!(counts.values().all(|count| *count >= 40), "{counts:?}");
 }
 
-/// How a clause forbids: the words before the name, and those behind it.
+/// Phrases that forbid: words before the name (a negation and a verb), and words after it.
 const PROHIBITIONS: [(&[&str], &[&str], &[&str]); 15] = [
     (
         &["don't", "dont", "do not", "never", "please don't ever", "you must not", "I don't want you to"],
@@ -109,7 +109,7 @@ fn prohibition() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// What may stand around a clause.
+/// Texts before and after a clause.
 const LEADS: [&str; 6] = ["", "hey, ", "Look: ", "Thanks! ", "👍 ", "好的，"];
 const ENDS: [&str; 8] = ["", ".", "!!", "?", ", thanks", " 🙏", "; we still need the data", "\n"];
 
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn a_prohibition_makes_an_ordinary_word_a_name_as_a_call_does() {
+fn prohibitions_and_calls_make_an_ordinary_word_a_name() {
     for message in ["don't use weather", "weather kullanma", "weatherを使わないで", "weather 쓰지 마", "不要用weather"]
     {
         assert_eq!(stances_to(message)[2], Some(Stance::Forbidden), "{message}");
@@ -145,7 +145,11 @@ fn a_prohibition_makes_an_ordinary_word_a_name_as_a_call_does() {
     {
         assert_eq!(stances_to(message)[2], Some(Stance::Called), "{message}");
     }
-    assert_eq!(stances_to("drop-tables failed yesterday")[0], Some(Stance::Named));
+    for message in
+        ["drop-tables failed yesterday", "please tell Ann that drop-tables broke", "drop-tables broke, please"]
+    {
+        assert_eq!(stances_to(message)[0], Some(Stance::Named), "{message}");
+    }
     for message in ["open the weather page", "run in any weather", "what weather"] {
         assert_eq!(stances_to(message)[2], Some(Stance::Named), "{message}");
     }
@@ -155,7 +159,7 @@ fn a_prohibition_makes_an_ordinary_word_a_name_as_a_call_does() {
 }
 
 #[test]
-fn a_user_who_cannot_do_something_forbids_nothing_and_calls_nothing() {
+fn a_user_who_cannot_use_a_skill_neither_calls_nor_forbids_it() {
     for message in [
         "I can't use drop-tables",
         "no puedo usar drop-tables",
@@ -169,7 +173,7 @@ fn a_user_who_cannot_do_something_forbids_nothing_and_calls_nothing() {
 }
 
 #[test]
-fn the_later_of_two_decisions_counts() {
+fn the_later_of_two_decisive_mentions_counts() {
     for (message, stance) in [
         ("use drop-tables. No wait, don't use drop-tables", Stance::Forbidden),
         ("don't use drop-tables yet. Now use drop-tables", Stance::Called),

@@ -1,0 +1,289 @@
+//! The rules of `rules.toml`, parsed once per process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+use super::category::Category;
+use super::hosts::{HostKind, Hosts};
+use super::needs::{self, AnyOf};
+use super::prefilter::Prefilter;
+use super::report::{Tier, Verdict, View};
+use super::secrets::{self, SecretPattern};
+
+/// The built-in rules.
+const DATA: &str = include_str!("rules.toml");
+/// Maximum size of a compiled pattern, in bytes. A larger pattern is a mistake in the rules.
+const PATTERN_BYTES: usize = 8 << 20;
+/// Maximum cache for the automaton states of a pattern per thread, in bytes. With the library's default of 2 MiB, a
+/// text crafted against the largest patterns takes two to three times as long. Scans of real skills use no more memory
+/// with this limit.
+const STATES_BYTES: usize = 4 << 20;
+
+/// All rules, and the index that selects rules for a text.
+pub(super) struct Rules {
+    pub(super) version: u32,
+    pub(super) rules: Vec<Rule>,
+    pub(super) composites: Vec<Composite>,
+    pub(super) hosts: Hosts,
+    built_in: HashMap<String, BuiltIn>,
+    /// Patterns for lines and paragraphs.
+    of_lines: PatternIndex,
+    /// Patterns that are tried on several lines with their line breaks.
+    of_blocks: PatternIndex,
+}
+
+/// Selects the patterns that can match a text.
+struct PatternIndex {
+    prefilter: Prefilter,
+    /// Index of the rule and of the pattern within the rule, by pattern number in the prefilter.
+    places: Vec<(usize, usize)>,
+}
+
+/// A rule about a line or a paragraph.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    pub(super) id: String,
+    pub(super) category: Category,
+    pub(super) tier: Tier,
+    /// Verdict of a match.
+    #[serde(default)]
+    pub(super) verdict: Verdict,
+    /// Verdict if the text was hidden or encoded.
+    #[serde(default)]
+    pub(super) hidden: Option<Verdict>,
+    pub(super) reason: String,
+    #[serde(default)]
+    pub(super) patterns: Vec<RulePattern>,
+    /// The match must contain a host of one of these kinds; if empty, it needs no host.
+    #[serde(default)]
+    pub(super) host: Vec<HostKind>,
+    /// Views to search; empty searches all.
+    #[serde(default)]
+    pub(super) views: Vec<View>,
+    /// Additional condition on a match.
+    #[serde(default)]
+    pub(super) check: Option<MatchCondition>,
+}
+
+/// A pattern of a rule.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+pub(super) struct RulePattern {
+    /// A faster pattern that matches every text that the exact pattern matches.
+    quick_form: Option<Searcher>,
+    exact: Searcher,
+    /// Further conditions, if the pattern finds secrets.
+    pub(super) secret: Option<Arc<SecretPattern>>,
+}
+
+/// A pattern, compiled on first use because most patterns are never needed.
+pub(super) struct Searcher {
+    text: String,
+    /// Whether case is ignored.
+    folds: bool,
+    unicode: bool,
+    compiled: OnceLock<Regex>,
+}
+
+/// A condition that a pattern cannot express.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum MatchCondition {
+    /// The group `number` is a valid card number other than the well-known test numbers, or another personal number.
+    CardOrId,
+}
+
+/// A rule about several findings of a skill together.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Composite {
+    pub(super) id: String,
+    pub(super) category: Category,
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+    /// Groups of rule ids. A finding of at least one rule of each group is needed.
+    pub(super) needs: Vec<Vec<String>>,
+    /// Maximum distance of the findings within a file, in bytes. If `None`, they may be anywhere in the skill.
+    #[serde(default)]
+    pub(super) near: Option<usize>,
+}
+
+/// A rule implemented in code.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BuiltIn {
+    pub(super) id: String,
+    pub(super) category: Category,
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    version: u32,
+    parts: HashMap<String, String>,
+    rule: Vec<Rule>,
+    composite: Vec<Composite>,
+    built_in: Vec<BuiltIn>,
+    hosts: Hosts,
+}
+
+impl Rules {
+    /// Returns the rules of this build.
+    pub(super) fn get() -> &'static Self {
+        static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::read(DATA));
+        &RULES
+    }
+
+    /// Parses and indexes the rules.
+    ///
+    /// # Panics
+    /// If the data is invalid; the tests of this crate rule that out.
+    #[expect(clippy::expect_used, reason = "the data is compiled in, and every test of the scanner reads it")]
+    fn read(data: &str) -> Self {
+        let data: RuleFile = toml::from_str(data).expect("rules.toml");
+        let mut rules = data.rule;
+        let mut of_secrets = Some(secrets::patterns());
+        let (mut of_lines, mut of_blocks) = (Vec::new(), Vec::new());
+        for (index, rule) in rules.iter_mut().enumerate() {
+            let plain = std::mem::take(&mut rule.patterns).into_iter().map(|pattern| (pattern.exact.text, None));
+            let secrets = of_secrets.take_if(|_| rule.id == secrets::RULE).unwrap_or_default();
+            let secrets = secrets.into_iter().map(Arc::new).flat_map(|secret| {
+                secret.regexes.clone().into_iter().map(move |regex| (regex, Some(Arc::clone(&secret))))
+            });
+            for (text, secret) in plain.chain(secrets) {
+                let text = written_out(&text, &data.parts);
+                let name = secret.as_ref().map_or(&rule.id, |secret| &secret.id);
+                let mut read = needs::read(&text).expect(name);
+                let keywords = secret.iter().map(|secret| secret.keywords.clone());
+                read.needs.extend(keywords.filter(|keywords| !keywords.is_empty()));
+                let is_block = secret.as_ref().is_some_and(|secret| secret.is_block);
+                let known = if is_block { &mut of_blocks } else { &mut of_lines };
+                known.push((read.needs, (index, rule.patterns.len())));
+                rule.patterns.push(RulePattern::of(text, read.quick_form, secret));
+            }
+        }
+        let (of_lines, of_blocks) = (PatternIndex::of(of_lines), PatternIndex::of(of_blocks));
+        let built_in = data.built_in.into_iter().map(|rule| (rule.id.clone(), rule)).collect();
+        let hosts = data.hosts.indexed();
+        Self { version: data.version, rules, composites: data.composite, hosts, built_in, of_lines, of_blocks }
+    }
+
+    /// Returns a rule that is implemented in code.
+    pub(super) fn built_in(&self, id: &str) -> &BuiltIn {
+        &self.built_in[id]
+    }
+
+    /// Returns the patterns that can match a line or paragraph, with their rules.
+    pub(super) fn in_line(
+        &'static self,
+        text: &str,
+    ) -> impl Iterator<Item = (&'static Rule, &'static RulePattern)> + use<> {
+        self.of_lines.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
+    }
+
+    /// Returns the multi-line patterns that can match a text, with their rules.
+    pub(super) fn in_block(
+        &'static self,
+        text: &str,
+    ) -> impl Iterator<Item = (&'static Rule, &'static RulePattern)> + use<> {
+        self.of_blocks.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
+    }
+
+    /// Returns id and reason of each rule that can be in a scan.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&str, &str)> {
+        let rules = self.rules.iter().filter(|rule| rule.tier != Tier::Signal);
+        let rules = rules.map(|rule| (rule.id.as_str(), rule.reason.as_str()));
+        let composites = self.composites.iter().map(|composite| (composite.id.as_str(), composite.reason.as_str()));
+        let built_in = self.built_in.values().map(|rule| (rule.id.as_str(), rule.reason.as_str()));
+        rules.chain(composites).chain(built_in)
+    }
+}
+
+impl PatternIndex {
+    /// Makes an index of patterns, each given by its needs and its place: rule index and pattern index.
+    ///
+    /// # Panics
+    /// If there are too many words; the tests of this crate rule that out.
+    #[expect(clippy::expect_used, reason = "the data is compiled in, and every test of the scanner reads it")]
+    fn of(patterns: Vec<(Vec<AnyOf>, (usize, usize))>) -> Self {
+        let (needs, places): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
+        Self { prefilter: Prefilter::of(needs.into_iter()).expect("words of the patterns"), places }
+    }
+
+    fn candidates(&self, text: &str) -> impl Iterator<Item = (usize, usize)> + use<'_> {
+        self.prefilter.candidates(text).into_iter().map(|pattern| self.places[pattern])
+    }
+}
+
+impl Rule {
+    /// Checks whether the rule searches only comments.
+    pub(super) fn is_about_comments(&self) -> bool {
+        self.views == [View::Comment]
+    }
+}
+
+impl From<String> for RulePattern {
+    fn from(text: String) -> Self {
+        Self::of(text, None, None)
+    }
+}
+
+impl RulePattern {
+    /// Makes a pattern. Only secrets are case-sensitive.
+    fn of(text: String, quick_form: Option<String>, secret: Option<Arc<SecretPattern>>) -> Self {
+        // Byte patterns match several times faster, so only non-ASCII patterns use Unicode. The views have non-ASCII
+        // letters in lower case.
+        let unicode = !text.is_ascii();
+        let folds = secret.is_none();
+        let searcher = |text| Searcher { text, folds, unicode, compiled: OnceLock::new() };
+        Self { quick_form: quick_form.map(searcher), exact: searcher(text), secret }
+    }
+
+    /// Returns the searches to run in order: the quick form, then the pattern itself.
+    pub(super) fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+        self.quick_form.iter().chain([&self.exact])
+    }
+
+    /// Returns the compiled pattern.
+    pub(super) fn exact(&self) -> &Regex {
+        self.exact.compiled()
+    }
+}
+
+impl Searcher {
+    /// Checks whether the pattern has already been compiled.
+    pub(super) fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
+    #[expect(clippy::expect_used, reason = "the data is compiled in, and a test compiles every pattern")]
+    pub(super) fn compiled(&self) -> &Regex {
+        self.compiled.get_or_init(|| {
+            let mut builder = RegexBuilder::new(&self.text);
+            builder.case_insensitive(self.folds).unicode(self.unicode);
+            builder.size_limit(PATTERN_BYTES).dfa_size_limit(STATES_BYTES);
+            builder.build().expect(&self.text)
+        })
+    }
+}
+
+/// Inserts the named parts into a pattern and replaces its classes by ASCII classes. With Unicode classes the engine is
+/// slow on non-ASCII letters.
+fn written_out(pattern: &str, parts: &HashMap<String, String>) -> String {
+    let whole =
+        parts.iter().fold(pattern.to_owned(), |pattern, (name, part)| pattern.replace(&format!("{{{name}}}"), part));
+    let classes = [
+        (r"\b", r"(?-u:\b)"),
+        (r"\s", r"[\t\n\r\x0c ]"),
+        (r"\S", r"[^\t\n\r\x0c ]"),
+        (r"\d", "[0-9]"),
+        (r"\w", "[0-9A-Za-z_]"),
+    ];
+    classes.into_iter().fold(whole, |pattern, (class, ascii)| pattern.replace(class, ascii))
+}

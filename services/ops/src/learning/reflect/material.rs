@@ -1,0 +1,193 @@
+//! The input of a reflection, in two parts: trusted and tainted content.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::NaiveDate;
+use knowhow_domain::learning::dream::{ConversationFacts, ShownSession};
+use knowhow_domain::{Cadence, ConversationSummary, MemoryId, ReflectionState, Result, SessionId, SkillId};
+use knowhow_store::learning::reflections::{self, BelowOf, DayConversation, DayOf, PeriodPart, ReflectedSession};
+use serde_json::{Value, json};
+
+use crate::Ctx;
+use crate::sessions::conversations::extract_session;
+
+/// Maximum number of sessions of a day; the last sessions are used.
+const CONVERSATIONS: i64 = 200;
+/// Maximum characters of the content in one question.
+const CHARS: usize = 60_000;
+/// Maximum number of named sources of taint.
+const SOURCES: usize = 8;
+
+/// The content of one question.
+#[derive(Debug, Default)]
+pub(super) struct MaterialPart {
+    pub(super) is_tainted: bool,
+    /// Sessions or reflections, as JSON for the model.
+    pub(super) entries: Vec<Value>,
+    /// The names of the entries in the question.
+    pub(super) names: Vec<ShownSession>,
+    /// Number of entries that were omitted because of the size limit.
+    pub(super) left_out: usize,
+    /// The sessions of each entry, by the entry's name.
+    pub(super) sessions: BTreeMap<String, Vec<SessionId>>,
+    /// The memories that contain the reflections among the entries.
+    pub(super) from: Vec<MemoryId>,
+    /// The skills that the sessions used.
+    pub(super) used: BTreeSet<SkillId>,
+    /// The sources of taint of the sessions.
+    pub(super) tainted_by: Vec<String>,
+    chars: usize,
+}
+
+impl MaterialPart {
+    /// Adds an entry with its name and sessions, if it fits. Returns whether it was added.
+    fn take(&mut self, shown: ShownSession, entry: Value, sessions: Vec<SessionId>) -> bool {
+        let chars = entry.to_string().chars().count();
+        if self.chars + chars > CHARS {
+            self.left_out += 1;
+            return false;
+        }
+        self.chars += chars;
+        self.entries.push(entry);
+        self.sessions.insert(shown.name.clone(), sessions);
+        self.names.push(shown);
+        true
+    }
+
+    /// Returns the sessions of all entries, without duplicates.
+    pub(super) fn list_sessions(&self) -> BTreeSet<SessionId> {
+        self.sessions.values().flatten().copied().collect()
+    }
+}
+
+/// The input of a reflection.
+pub(super) enum Material {
+    /// The content, trusted part first; an empty part is omitted.
+    Parts(Vec<MaterialPart>),
+    /// Missing or incomplete input: the resulting state of the reflection, and the reason.
+    Lacking(ReflectionState, String),
+}
+
+impl Material {
+    /// Reads the input for the reflection of a period.
+    pub(super) async fn read(ctx: &Ctx, cadence: Cadence, period: NaiveDate) -> Result<Self> {
+        match cadence.below(period) {
+            None => of_day(ctx, period).await,
+            Some((below, periods)) => of_reflections(ctx, below, &periods).await,
+        }
+    }
+
+    fn of(parts: [MaterialPart; 2]) -> Option<Self> {
+        let parts: Vec<MaterialPart> = parts.into_iter().filter(|part| !part.entries.is_empty()).collect();
+        (!parts.is_empty()).then_some(Self::Parts(parts))
+    }
+}
+
+fn two_parts() -> [MaterialPart; 2] {
+    [MaterialPart::default(), MaterialPart { is_tainted: true, ..MaterialPart::default() }]
+}
+
+async fn of_day(ctx: &Ctx, day: NaiveDate) -> Result<Material> {
+    let time_zone = &ctx.principal.settings().time_zone;
+    let of = DayOf { day, now: ctx.now(), time_zone, most: CONVERSATIONS };
+    let conversations = reflections::list_conversations(&ctx.app.db, &ctx.principal, of).await?;
+    let mut parts = two_parts();
+    for mut conversation in conversations {
+        let summary = match conversation.summary.take() {
+            Some(summary) => summary,
+            // The session has not ended yet, or its summary is still being made. An extract replaces the summary.
+            None => match extract_session(ctx, conversation.id).await? {
+                Some(summary) => summary,
+                None => continue,
+            },
+        };
+        let part = &mut parts[usize::from(!conversation.tainted_by.is_empty())];
+        take_conversation(part, &conversation, &summary);
+    }
+    // Sessions are read newest first, so that the oldest are omitted if there is too much content. The question lists
+    // the oldest first.
+    parts.iter_mut().for_each(|part| part.entries.reverse());
+    let quiet = || Material::Lacking(ReflectionState::Quiet, "there was no conversation".to_owned());
+    Ok(Material::of(parts).unwrap_or_else(quiet))
+}
+
+fn take_conversation(part: &mut MaterialPart, conversation: &DayConversation, summary: &ConversationSummary) {
+    let name = format!("s{}", part.names.len() + 1);
+    let outcomes: Vec<Value> =
+        conversation.outcomes.iter().map(|(skill, outcome)| json!({ "skill": skill, "outcome": outcome })).collect();
+    let entry = json!({
+        "name": name, "title": summary.title, "topics": summary.topics, "decisions": summary.decisions,
+        "preferences": summary.preferences, "pending": summary.pending, "facts": summary.facts,
+        "last_messages": summary.last_messages, "quality": conversation.quality,
+        "corrections": conversation.corrections, "thumbs_up": conversation.thumbs_up,
+        "thumbs_down": conversation.thumbs_down, "notes": conversation.notes, "skills_used": outcomes,
+    });
+    let went = ConversationFacts {
+        thumbs_up: conversation.thumbs_up,
+        thumbs_down: conversation.thumbs_down,
+        quality: conversation.quality.as_deref(),
+        ..ConversationFacts::default()
+    };
+    let shown = ShownSession { name, is_success: went.went_well() };
+    if part.take(shown, entry, vec![conversation.id]) {
+        part.used.extend(conversation.used.iter().copied());
+        add_sources(part, &conversation.tainted_by);
+    }
+}
+
+fn add_sources(part: &mut MaterialPart, sources: &[String]) {
+    for source in sources {
+        if part.tainted_by.len() < SOURCES && !part.tainted_by.contains(source) {
+            part.tainted_by.push(source.clone());
+        }
+    }
+}
+
+async fn of_reflections(ctx: &Ctx, below: Cadence, periods: &[NaiveDate]) -> Result<Material> {
+    let (db, principal) = (&ctx.app.db, &ctx.principal);
+    let of = BelowOf { cadence: below, periods, time_zone: &principal.settings().time_zone };
+    let rows = reflections::list_below(db, principal, of).await?;
+    let noun = if below == Cadence::Daily { "day" } else { "week" };
+    let missing: Vec<String> =
+        rows.iter().filter(|row| !is_dealt_with(row)).map(|row| row.period.to_string()).collect();
+    if !rows.iter().any(|row| row.state == Some(ReflectionState::Made)) {
+        return Ok(Material::Lacking(ReflectionState::Quiet, format!("no {noun} of the period has a reflection")));
+    }
+    if !missing.is_empty() {
+        let why = format!("not every {noun} with conversations has a reflection: {} is missing", missing.join(", "));
+        return Ok(Material::Lacking(ReflectionState::Skipped, why));
+    }
+    let sessions: Vec<SessionId> = rows.iter().flat_map(|row| row.sessions.iter().copied()).collect();
+    let kept = reflections::list_used(db, principal, &sessions).await?;
+    let mut parts = two_parts();
+    for row in &rows {
+        for text in &row.texts {
+            let part = &mut parts[usize::from(text.tainted)];
+            let name = row.period.to_string();
+            let entry = json!({ "name": name, "text": text.text });
+            // A period has at most two texts: one of trusted content, and one of tainted content.
+            let of_it =
+                |session: &&ReflectedSession| session.is_tainted == text.tainted && row.sessions.contains(&session.id);
+            let of_it: Vec<&ReflectedSession> = kept.iter().filter(of_it).collect();
+            let ids = of_it.iter().map(|session| session.id).collect();
+            if part.take(ShownSession { name, is_success: false }, entry, ids) {
+                part.from.push(text.memory);
+                part.used.extend(of_it.iter().flat_map(|session| &session.used));
+            }
+        }
+    }
+    add_sources(&mut parts[1], &["a reflection of untrusted content".to_owned()]);
+    // The reflections were made, but all have been deleted since.
+    let gone =
+        || Material::Lacking(ReflectionState::Quiet, format!("the reflections of each {noun} have been deleted"));
+    Ok(Material::of(parts).unwrap_or_else(gone))
+}
+
+/// Returns whether a period needs no further work: its reflection exists, or there were no messages.
+fn is_dealt_with(row: &PeriodPart) -> bool {
+    match row.state {
+        Some(ReflectionState::Made | ReflectionState::Quiet) => true,
+        Some(_) => false,
+        None => !row.has_talk,
+    }
+}

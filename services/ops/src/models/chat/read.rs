@@ -1,0 +1,34 @@
+//! Parser of answers. Models add thoughts, and wrap the requested form in other text.
+
+use serde::de::DeserializeOwned;
+
+use super::ChatError;
+use crate::models::remote::complaint;
+
+/// Markers of the beginning and end of a thought.
+const THOUGHT: (&str, &str) = ("<think>", "</think>");
+/// Maximum number of positions in an answer that are tried as the beginning of JSON.
+const PLACES: usize = 16;
+
+/// Reads the JSON in an answer, and ignores text around it: thoughts, a code fence, a sentence before or after.
+///
+/// # Errors
+/// `Unfit` if no part of the answer has the required form.
+pub fn read_json_answer<T: DeserializeOwned>(answer: &str) -> Result<T, ChatError> {
+    let answer = without_thoughts(answer);
+    let mut failure = None;
+    for (at, _) in answer.match_indices(['{', '[']).take(PLACES) {
+        match serde_json::Deserializer::from_str(&answer[at..]).into_iter().next() {
+            Some(Ok(value)) => return Ok(value),
+            Some(Err(error)) => failure = failure.or(Some(error)),
+            None => {}
+        }
+    }
+    Err(ChatError::Unfit(failure.as_ref().map_or_else(|| "there is no JSON in it".to_owned(), complaint)))
+}
+
+/// Returns the text after the last thought; an empty text if the thought does not end.
+pub(super) fn without_thoughts(answer: &str) -> &str {
+    let rest = answer.rsplit_once(THOUGHT.1).map_or(answer, |(_, rest)| rest).trim();
+    if rest.starts_with(THOUGHT.0) { "" } else { rest }
+}

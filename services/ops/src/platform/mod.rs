@@ -1,0 +1,8 @@
+//! Modules shared by all operations: admission of expensive work, cached answers, webhooks, the audit chain.
+
+pub(crate) mod admission;
+pub(crate) mod answer_cache;
+pub mod chain;
+#[cfg(test)]
+mod limits_page;
+pub(crate) mod webhooks;

@@ -1,0 +1,11 @@
+//! Memories: facts, events and reflections of a user. Recall finds them by words and vectors, along with skills.
+
+mod conversation;
+mod delete;
+mod list;
+mod save;
+
+pub(crate) use conversation::remember_conversation;
+pub use delete::delete_memory;
+pub use list::{ListMemories, ListedMemory, list_memories};
+pub use save::{SaveMemory, save_memory};

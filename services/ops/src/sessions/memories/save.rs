@@ -1,0 +1,171 @@
+//! Saves memories.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::graph::{EntityKind, EntityName};
+use knowhow_domain::kernel::bounds::share_or_null;
+use knowhow_domain::{Error, FieldError, Memory, MemoryId, MemoryKind, Result, Scope};
+use knowhow_store::WriteTx;
+use knowhow_store::sessions::memories::{self, AddedMemory, CORE_MEMORIES, MEMORIES, NewMemory};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use crate::Ctx;
+use crate::change::guard::guard_memory;
+use crate::change::scan::is_doubtful;
+use crate::context::idempotency::{LongText, Request};
+use crate::graph::{MemoryEntities, NamedSkills, check_entities, link_memory, named_skills};
+
+/// A memory to save.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"kind": "semantic", "content": "Prefers trains to planes", "importance": 0.8}))]
+pub struct SaveMemory {
+    /// The kind; `semantic` by default.
+    pub kind: Option<MemoryKind>,
+    /// The text; a core memory has at most 500 characters.
+    #[schema(min_length = 1, max_length = 8000)]
+    pub content: String,
+    /// Importance, 0 to 1; 0.5 by default.
+    #[serde(default, deserialize_with = "share_or_null")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub importance: Option<f32>,
+    /// Labels.
+    #[schema(max_items = 32)]
+    pub tags: Option<Vec<String>>,
+    /// Whether to include the memory in every snapshot.
+    pub core: Option<bool>,
+    /// The session that the memory comes from; by default that of the header `Knowhow-Session`.
+    #[schema(max_length = 255)]
+    pub session: Option<String>,
+    /// Id of a memory to delete, which this one replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub replaces: Option<String>,
+    /// Time of creation, not in the future; by default now. For memories that are imported from elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<DateTime<Utc>>,
+    /// People, places, tools and skills that the memory names. Skills named in the content are detected
+    /// automatically.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 32)]
+    pub entities: Vec<EntityName>,
+}
+
+const CONTENT_CHARS: usize = 8_000;
+/// Maximum characters of a core memory. It is lower than for other memories, because every prompt contains all core
+/// memories.
+const CORE_CHARS: usize = 500;
+/// Maximum wait for the memory's vector. A memory without a vector is found only by words.
+pub(super) const WAIT: Duration = Duration::from_secs(2);
+
+/// Saves a memory. It can be found immediately. If the user already has a memory with this text, no second one is
+/// stored.
+///
+/// # Errors
+/// - `Invalid`
+/// - `NotFound` if the memory to replace does not exist
+/// - `Conflict` `needs-review` if the call replaces a memory and comes from a tainted session
+/// - `Quota` if the user has the maximum number of memories or core memories
+pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
+    ctx.principal.require(Scope::Memories)?;
+    check(ctx, input)?;
+    let replaced =
+        input.replaces.as_deref().map(|id| id.trim().parse::<MemoryId>().map_err(|_| missing())).transpose()?;
+    let mut entities = check_entities(&input.entities)?;
+    let deadline = Instant::now() + WAIT;
+    let embedding = crate::recall::embed_document(ctx, &input.content, Some(deadline));
+    let (embedding, skills) = tokio::join!(embedding, named_skills(ctx, &input.content, &entities, deadline));
+    let (embedding, NamedSkills { names, may_name }) = (embedding?, skills?);
+    entities.extend(names.into_iter().map(|name| (EntityKind::Skill, name)));
+    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let named = ctx.call.named(input.session.as_deref());
+    let new = NewMemory {
+        kind: input.kind.unwrap_or_default(),
+        content: &input.content,
+        tags: input.tags.as_deref().unwrap_or_default(),
+        importance: input.importance.unwrap_or(0.5),
+        core: input.core.unwrap_or_default(),
+        session: input.session.as_deref().or(ctx.call.session.as_deref()),
+        conversation: None,
+        named: &named,
+        is_doubtful: is_doubtful(ctx, &input.content).await,
+        embedding: model.zip(embedding.as_deref()),
+        now: ctx.now(),
+    };
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.save").await?;
+    let memory = ctx
+        .once_in_short(&mut tx, Request { asked: &("memory", input), long: &input }, async |tx| {
+            if let Some(replaced) = replaced {
+                guard_memory(ctx, tx).await?;
+                if !memories::delete(tx, replaced, ctx.now()).await? {
+                    return Err(missing());
+                }
+            }
+            let created_at = input.created_at.unwrap_or_else(|| ctx.now());
+            let AddedMemory { memory, is_new } = memories::add_once(tx, &new, created_at).await?.ok_or_else(full)?;
+            if is_new {
+                link_memory(ctx, tx, &memory, &MemoryEntities { entities: &entities, may_name: &may_name });
+            }
+            Ok(memory)
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(memory)
+}
+
+/// The content is not stored with the answer, because a repeated request contains it.
+impl LongText<Memory> for &SaveMemory {
+    fn shorten(&self, memory: &mut Memory) {
+        memory.content.clear();
+    }
+
+    async fn restore(&self, _: &mut WriteTx, memory: &mut Memory) -> Result<()> {
+        memory.content.clone_from(&self.content);
+        Ok(())
+    }
+}
+
+fn missing() -> Error {
+    Error::not_found("memory")
+}
+
+fn full() -> Error {
+    Error::Quota(format!(
+        "a user has at most {MEMORIES} memories, {CORE_MEMORIES} of them core; save it without core, or delete \
+            some first"
+    ))
+}
+
+fn check(ctx: &Ctx, input: &SaveMemory) -> Result<()> {
+    let mut findings = Vec::new();
+    let most = if input.core.unwrap_or_default() { CORE_CHARS } else { CONTENT_CHARS };
+    let length = input.content.chars().count();
+    if input.content.trim().is_empty() || length > most {
+        findings.push(FieldError::new("/content", format!("must have 1 to {most} characters, has {length}")));
+    }
+    if input.content.contains('\0') {
+        findings.push(FieldError::new("/content", "must not contain the character NUL (U+0000)"));
+    }
+    if input.created_at.is_some_and(|created_at| created_at > ctx.now()) {
+        findings.push(FieldError::new("/created_at", "must not be in the future"));
+    }
+    if input.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
+        findings.push(FieldError::new("/importance", "must be 0 to 1"));
+    }
+    let tags = input.tags.as_deref().unwrap_or_default();
+    let good = |tag: &String| (1..=100).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
+    if tags.len() > 32 || !tags.iter().all(good) {
+        findings.push(FieldError::new("/tags", "takes at most 32 tags of 1 to 100 characters"));
+    }
+    if input
+        .session
+        .as_ref()
+        .is_some_and(|s| !(1..=255).contains(&s.chars().count()) || s.chars().any(char::is_control))
+    {
+        findings.push(FieldError::new("/session", "must have 1 to 255 characters and no control characters"));
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}

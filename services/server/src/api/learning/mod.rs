@@ -1,0 +1,5 @@
+//! Endpoints of dreams, reflections and directives.
+
+pub mod directives;
+pub mod dreams;
+pub mod reflections;

@@ -1,0 +1,4 @@
+//! Rows of submissions and of the scanner's findings.
+
+pub mod scans;
+pub mod submissions;

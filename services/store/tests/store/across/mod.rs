@@ -1,0 +1,5 @@
+//! Statements over all tenants.
+
+mod months;
+mod processes;
+mod settings;

@@ -1,0 +1,4 @@
+//! The graph of skills and memories.
+
+mod cost_graph;
+mod relate;

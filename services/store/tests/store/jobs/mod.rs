@@ -1,0 +1,5 @@
+//! The queue of jobs and their workers.
+
+mod fairness;
+mod queue;
+mod worker;

@@ -1,0 +1,3 @@
+//! Snapshots of prompts.
+
+mod snapshots;

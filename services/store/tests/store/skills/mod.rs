@@ -1,0 +1,9 @@
+//! Skills: saved, embedded, deleted and restored, and starters.
+
+mod archive;
+mod embeddings;
+pub mod flights;
+mod pruning;
+mod retention;
+mod starter_references;
+pub mod starters;
