@@ -11,6 +11,7 @@ use crate::service::{Service, login_url_of, poll_async, setting};
 use crate::sql::execute_at;
 use crate::talk::Talk;
 use crate::worker::Ground;
+use crate::zone::zone_at;
 
 /// A service with the sentence model and a fake chat model.
 pub struct Night {
@@ -354,19 +355,7 @@ async fn night_runs_once_and_skips_unchanged_input() {
     overlapping(&agent).await;
     night.talked(alice, 0, "Where is my order with the blue shoes?").await;
     night.ground.idle();
-    let hour = execute_at(
-        &night.ground.owner,
-        "select from generate_series(1, extract(hour from now() at time zone 'UTC')::int)",
-    );
-    // A time zone in which it is now four o'clock at night.
-    let offset = 4 - i64::try_from(hour).unwrap();
-    let zone = match offset {
-        0 => "UTC".to_owned(),
-        ahead if ahead > 0 => format!("Etc/GMT-{ahead}"),
-        behind if behind >= -12 => format!("Etc/GMT+{}", -behind),
-        far => format!("Etc/GMT-{}", 24 + far),
-    };
-    alice.put("/v1/learning", json!({"time_zone": zone})).await.ok(200);
+    alice.put("/v1/learning", json!({"time_zone": zone_at(4)})).await.ok(200);
     let runs = async || alice.get("/v1/dreams").await.ok(200)["items"].as_array().unwrap().clone();
     let model_asked = || night.model.seen().iter().filter(|seen| seen.text.contains("families_without_guide")).count();
     for _ in 0..2 {

@@ -1,7 +1,5 @@
 //! Reflections: summaries of days, weeks and months by a fake chat model.
 
-use chrono::Timelike;
-use knowhow_domain::{Clock, SystemClock};
 use knowhow_testing::{FakeServer, Reply, Seen};
 use serde_json::{Value, json};
 
@@ -12,6 +10,7 @@ use crate::service::{Service, poll_async};
 use crate::sql::execute_at;
 use crate::talk::Talk;
 use crate::worker::{Ground, world};
+use crate::zone::zone_at;
 
 /// The beginning of the system prompt of a reflection.
 const OPENING: &str = "You look back";
@@ -21,12 +20,9 @@ pub(super) fn tells(text: &str, actions: &Value) -> Reply {
     Reply::Says(json!({"text": text, "proposed_actions": actions, "title": "A talk"}).to_string())
 }
 
-/// Sets a time zone in which it is noon now, so that no test crosses midnight.
+/// Sets a time zone in which it is noon now.
 pub(super) async fn at_noon(who: &Caller) {
-    let hour = SystemClock.now().hour();
-    // In the names of these zones `+` means west of UTC.
-    let zone = format!("Etc/GMT{:+}", i64::from(hour) - 12);
-    who.put("/v1/learning", json!({"time_zone": zone})).await.ok(200);
+    who.put("/v1/learning", json!({"time_zone": zone_at(12)})).await.ok(200);
 }
 
 /// Creates an ended conversation with this message.

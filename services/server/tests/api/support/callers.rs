@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::answers::Answer;
 use crate::service::{Service, keeper, operator_token, shared};
 use crate::signing;
+use crate::zone::zone_at;
 
 /// A client with or without a credential.
 #[derive(Clone)]
@@ -221,8 +222,10 @@ impl World {
         Self::at(shared(), keeper(), settings).await
     }
 
-    /// Creates a tenant through `keeper`, with callers of `service`.
-    pub async fn at(service: &Service, keeper: &Service, settings: Value) -> Self {
+    /// Creates a tenant through `keeper`, with callers of `service`. If the settings name no time zone, it is noon
+    /// there, so that tests cross no midnight and no nightly dream starts beside them.
+    pub async fn at(service: &Service, keeper: &Service, mut settings: Value) -> Self {
+        settings.as_object_mut().unwrap().entry("time_zone").or_insert_with(|| zone_at(12).into());
         let client = Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())

@@ -11,3 +11,4 @@ pub mod service;
 pub mod signing;
 pub mod sql;
 pub mod talk;
+pub mod zone;
