@@ -14,21 +14,21 @@ use crate::directory::Directory;
 /// Mode bits that the new file inherits from the replaced one. The set-user-ID and set-group-ID bits are excluded.
 const PERMISSIONS: RawMode = 0o777;
 
-/// A file that is written under a random name in the target folder. It is renamed when it is complete, and removed if
-/// that fails.
+/// A file that is written under a random name in the target folder. When it is complete, it is renamed. If it is not
+/// completed or cannot be renamed, it is removed.
 pub(crate) struct WholeFile {
     file: File,
     folder: Directory,
     part: OsString,
     name: OsString,
-    /// Permissions of the replaced file; `None` if there is no such file or another user owns it.
+    /// Permissions of the replaced file; `None` if no file is replaced or another user owns that file.
     permissions: Option<Mode>,
     is_whole: bool,
 }
 
 impl WholeFile {
-    /// Starts to write the file that the user named. The folders in the path may be links, but the file itself may
-    /// not.
+    /// Starts to write the file that the user named. The folders in the path may be links, but the file itself must not
+    /// be a link.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it is not the name of a file"))?;
         Self::create_in(Directory::open(path.parent().unwrap_or(Path::new("")))?, name, ".knowhow-part-")
@@ -66,8 +66,8 @@ impl WholeFile {
         Ok(())
     }
 
-    /// Renames the file to its final name. If it replaces a file of the user, e.g. a script, it gets the permissions
-    /// of that file.
+    /// Renames the file to its final name. If it replaces a file that belongs to the user, e.g. a script, it gets the
+    /// permissions of that file.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if let Some(permissions) = self.permissions {
             fchmod(&self.file, permissions)?;

@@ -22,8 +22,8 @@ use crate::service::{Body, Bounds, Remote, Service};
 pub struct Export {
     #[command(flatten)]
     remote: Remote,
-    /// The file to write, not a symbolic link; `-` for standard output; `.tar.gz` and `.tgz` select that format, anything
-    /// else is a zip
+    /// The file to write, which must not be a symbolic link; `-` for standard output; `.tar.gz` and `.tgz` select that
+    /// format, anything else is a zip
     #[arg(long, short, default_value = "skills.zip", value_name = "FILE")]
     output: PathBuf,
     /// Use the strict form of agentskills.io

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
-/// The commands of a client.
+/// The commands that a client can run.
 #[derive(Subcommand)]
 pub enum Command {
     /// Import a folder or archive of skills into a running service

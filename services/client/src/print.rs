@@ -88,11 +88,11 @@ pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", Visible(&text.to_string()));
 }
 
-/// Writer of JSON lines. It rejects lines that are not JSON objects, because other text could look like output of the
-/// command.
+/// Writer of JSON lines. It rejects lines that are not JSON objects, because other text could look like the command's
+/// own output.
 pub struct JsonLines {
     output: JsonWriter<io::Stdout>,
-    /// The last line, as far as it was received.
+    /// The part of the last line that has been received so far.
     line: Vec<u8>,
 }
 
@@ -100,7 +100,7 @@ fn is_object(line: &[u8]) -> bool {
     line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// Maximum bytes of a JSON line.
+/// Maximum number of bytes in a JSON line.
 const LINE_BYTES: usize = 1 << 20;
 
 impl Write for JsonLines {

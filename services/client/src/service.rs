@@ -1,4 +1,4 @@
-//! HTTP client of the command line. It does not trust the responses: their size and duration are limited.
+//! HTTP client for the commands. It does not trust the responses: their size and duration are limited.
 
 mod address;
 mod answer;
@@ -31,13 +31,14 @@ pub(crate) struct Remote {
     /// With an API key: external id of the user to act for
     #[arg(long, env = "KNOWHOW_USER", hide_env_values = true)]
     user: Option<String>,
-    /// Longest time without data from the service. A whole response may take 4 times as long, an archive or log 120 times
+    /// Longest time without data from the service. A whole response may take 4 times as long, an archive or log 120
+    /// times
     #[arg(long, global = true, env = "KNOWHOW_TIMEOUT", value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
 }
 
-/// A service and the credential of the caller.
+/// A service and the caller's credential.
 pub(crate) struct Service {
     client: Client,
     address: String,
@@ -100,12 +101,12 @@ impl Service {
         &self.address
     }
 
-    /// Creates a request with the credential of the caller.
+    /// Creates a request with the caller's credential.
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.address))
     }
 
-    /// Returns a reader of the list at `path`, page by page.
+    /// Returns a reader for the list at `path`, which reads page by page.
     pub(crate) fn pages(&self, path: &str) -> Pages<'_> {
         Pages::of(self, path)
     }
@@ -113,7 +114,7 @@ impl Service {
     /// Sends the request that `make` returns. While the service is busy, waits and sends it again.
     ///
     /// # Errors
-    /// Fails with the error of the service, or if the service cannot be reached, does not respond or redirects.
+    /// Fails with the service's error, or if the service cannot be reached, does not respond or redirects.
     pub(crate) async fn send(&self, make: impl Fn(&Self) -> RequestBuilder) -> Result<ServiceResponse, ServiceError> {
         let (mut attempt, patience) = (1, Instant::now() + self.timeout * PATIENCE);
         loop {
@@ -161,7 +162,7 @@ impl Service {
     }
 }
 
-/// Returns the wait that the service asks for, at least one second.
+/// Returns the wait that the service asks for, but at least one second.
 fn wait_of(response: &Response) -> Duration {
     let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     // The wait is limited to a day, so that sums of times cannot overflow.

@@ -9,7 +9,7 @@ use crate::math::softmax;
 const SCALE: &[f32] = &[1.0; LANES];
 const BIAS: &[f32] = &[0.0; LANES];
 
-/// Scratch memory for the longest text of a batch.
+/// Scratch memory for attention, large enough for the longest text in a batch.
 pub(crate) struct Attention {
     heads: usize,
     width: usize,

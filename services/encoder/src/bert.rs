@@ -77,7 +77,7 @@ impl Bert {
     /// or `tokenizer.json`.
     ///
     /// # Errors
-    /// If a file is missing, damaged, or of a model with another architecture.
+    /// If a file is missing or damaged, or belongs to a model with another architecture.
     pub(crate) fn open(folder: &Path) -> Result<Self, ModelError> {
         let settings = Settings::read(folder)?;
         let tokenizer = Tokenizer::read(folder, &settings)?;
@@ -115,23 +115,22 @@ impl Bert {
         self.shape.hidden
     }
 
-    /// Returns the maximum number of tokens of a text, including the first and the last token. Further tokens are
-    /// cut.
+    /// Returns the maximum number of tokens in a text, including the first and the last token. Further tokens are cut.
     pub(crate) fn max_tokens(&self) -> usize {
         self.max_tokens
     }
 
-    /// Returns the maximum number of bytes of a text. Further bytes are cut.
+    /// Returns the maximum number of bytes in a text. Further bytes are cut.
     pub(crate) fn max_bytes(&self) -> usize {
         self.max_tokens * BYTES_PER_TOKEN
     }
 
-    /// Returns the token ids of a text, with the special first and last token. At most `max_tokens` ids are returned.
+    /// Returns the token ids for a text, with the special first and last token. At most `max_tokens` ids are returned.
     pub(crate) fn tokens(&self, text: &str) -> Vec<u32> {
         self.tokenizer.ids(text, self.max_tokens)
     }
 
-    /// Returns a vector of length 1 for each text. The texts are results of [`Bert::tokens`]. Calls `pause` before
+    /// Returns a vector of length 1 for each text. The texts are results from [`Bert::tokens`]. Calls `pause` before
     /// each layer.
     pub(crate) fn encode(&self, texts: &[&[u32]], pause: &mut dyn FnMut()) -> Vec<Vec<f32>> {
         if texts.is_empty() {

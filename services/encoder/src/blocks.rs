@@ -1,15 +1,15 @@
-//! Storage of matrix rows: blocks of 32 numbers of 4 bits that share a scale.
+//! Storage of matrix rows: blocks of thirty-two 4-bit numbers that share a scale.
 
 use half::f16;
 
-/// Numbers in a block.
+/// Number of numbers in a block.
 const NUMBERS: usize = 32;
-/// Bytes of a block: its scale as a 16-bit float, and half a byte for each number.
+/// Size of a block in bytes: its scale as a 16-bit float, and half a byte for each number.
 const BYTES: usize = 2 + NUMBERS / 2;
 /// The stored 4-bit number that represents zero.
 const ZERO: f32 = 8.0;
 
-/// Returns the bytes of a stored row with this many numbers.
+/// Returns the size in bytes of a stored row with `numbers` numbers.
 pub(crate) const fn packed_len(numbers: usize) -> usize {
     numbers.div_ceil(NUMBERS) * BYTES
 }

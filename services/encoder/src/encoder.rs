@@ -13,10 +13,10 @@ const MUSE: &str = "muse";
 /// Name of the multilingual-e5-small folder in a model folder.
 const E5: &str = "e5";
 
-/// The role of a text. Vectors of messages are compared with vectors of documents and of other messages.
+/// The role of a text. Vectors for messages are compared with vectors for documents and for other messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextKind {
-    /// A message or a search query of a user.
+    /// A message or search query from a user.
     Message,
     /// A text that messages are searched against, such as a skill's name and description.
     Document,
@@ -42,11 +42,11 @@ pub struct Encoder {
 
 /// The method that computes the vectors.
 enum Vectors {
-    /// The vectors of the BERT, unchanged.
+    /// The vectors from the BERT, unchanged.
     Plain,
-    /// Vectors of all-MiniLM, minus the mean vector of the text's kind.
+    /// Vectors from all-MiniLM, minus the mean vector for the text's kind.
     Centred,
-    /// Joined vectors of a BERT and mUSE.
+    /// Joined vectors from a BERT and mUSE.
     Joined(Box<(Muse, Join)>),
 }
 
@@ -59,8 +59,8 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Returns the token ids for the BERT. The list is empty if only mUSE encodes the text: all-MiniLM supports only
-    /// English.
+    /// Returns the token ids for the BERT. The list is empty if only mUSE encodes the text, because all-MiniLM supports
+    /// only English.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
@@ -77,7 +77,7 @@ impl Encoder {
     /// `Networks::EveryLanguage`, the model in the folder `e5` is used as the BERT.
     ///
     /// # Errors
-    /// If a file is missing, damaged, or of an unsupported model.
+    /// If a file is missing or damaged, or belongs to an unsupported model.
     pub fn open(folder: &Path, networks: Networks) -> Result<Self, ModelError> {
         let muse = folder.join(MUSE);
         if networks == Networks::EveryLanguage {
@@ -124,13 +124,12 @@ impl Encoder {
         self.bert.dims()
     }
 
-    /// Returns the maximum number of tokens of a text, including the first and the last token. Further tokens are
-    /// cut.
+    /// Returns the maximum number of tokens in a text, including the first and the last token. Further tokens are cut.
     pub fn max_tokens(&self) -> usize {
         self.bert.max_tokens()
     }
 
-    /// Returns the maximum number of bytes of a text. Further bytes are cut.
+    /// Returns the maximum number of bytes in a text. Further bytes are cut.
     pub fn max_bytes(&self) -> usize {
         self.bert.max_bytes()
     }
@@ -148,8 +147,8 @@ impl Encoder {
         }
     }
 
-    /// Returns a vector of length 1 for each text. The texts are results of [`Encoder::tokens`]. Calls `pause` before
-    /// each layer of the BERT and before each text of mUSE, so that the caller can run more urgent work.
+    /// Returns a vector of length 1 for each text. The texts are results from [`Encoder::tokens`]. Calls `pause` before
+    /// each layer of the BERT and before each text for mUSE, so that the caller can run more urgent work.
     pub fn encode(&self, texts: &[Tokens], pause: &mut dyn FnMut()) -> Vec<Vec<f32>> {
         let read: Vec<&[u32]> = texts.iter().map(Tokens::ids).filter(|ids| !ids.is_empty()).collect();
         let mut from_bert = self.bert.encode(&read, pause).into_iter();

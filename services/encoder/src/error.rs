@@ -1,8 +1,8 @@
-//! Errors of a model folder.
+//! Errors about a model folder.
 
 use std::path::{Path, PathBuf};
 
-/// An error of a model folder. The message includes the remedy.
+/// An error about a model folder. The message includes the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The folder or one of its files is missing.
@@ -15,7 +15,7 @@ pub enum ModelError {
     #[error("{} cannot be read: {source}", .path.display())]
     Unreadable {
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A file has content that this encoder does not support.

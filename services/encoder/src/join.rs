@@ -1,5 +1,5 @@
-//! Joins the vectors of two networks to one vector of 384 numbers. The means of ordinary texts are subtracted first.
-//! The cosine of two vectors then measures how much more similar their texts are than any two texts.
+//! Joins the vectors from two networks to one vector of 384 numbers. The mean vectors of ordinary texts are subtracted
+//! first. The cosine of two vectors then measures by how much their texts are more similar than arbitrary texts.
 
 use std::sync::LazyLock;
 
@@ -13,10 +13,10 @@ use crate::muse;
 
 /// Dimensions of the first network's vectors and of the joined vectors.
 pub(crate) const DIMS: usize = 384;
-/// Dimensions of the vectors of both networks together.
+/// Dimensions of the vectors from both networks together.
 const BOTH: usize = DIMS + muse::DIMS;
 
-/// Constants for joining the vectors of two networks.
+/// Constants for joining the vectors from two networks.
 pub(crate) struct Constants {
     /// Name of the joined vectors. If the constants change, the name must change too: vectors with the same name are
     /// compared.
@@ -26,10 +26,10 @@ pub(crate) struct Constants {
     floats: &'static [u8],
 }
 
-/// Constants of all-MiniLM and mUSE.
+/// Constants for all-MiniLM and mUSE.
 pub(crate) const MINILM_MUSE: Constants =
     Constants { name: "minilm-muse-384", floats: include_bytes!("../data/join.f16") };
-/// Constants of multilingual-e5-small and mUSE.
+/// Constants for multilingual-e5-small and mUSE.
 pub(crate) const E5_MUSE: Constants = Constants { name: "e5-muse-384", floats: include_bytes!("../data/join-e5.f16") };
 
 static MINILM: LazyLock<Pair> = LazyLock::new(|| Means::read(&MINILM_MUSE).first);
@@ -61,7 +61,7 @@ impl Means {
 }
 
 impl Pair {
-    /// Subtracts the mean of the kind from a vector, and normalises the result to length 1.
+    /// Subtracts the mean for the text's kind from a vector, and normalises the result to length 1.
     fn centre(&self, vector: &mut [f32], kind: TextKind) {
         let mean = match kind {
             TextKind::Message => &self.message,
@@ -72,7 +72,7 @@ impl Pair {
     }
 }
 
-/// Subtracts the mean of the kind from a vector of all-MiniLM, and normalises the result to length 1.
+/// Subtracts the mean for the text's kind from a vector from all-MiniLM, and normalises the result to length 1.
 pub(crate) fn centre(vector: &mut [f32], kind: TextKind) {
     MINILM.centre(vector, kind);
 }

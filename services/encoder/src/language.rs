@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// Maximum number of characters of a text that are examined.
+/// Maximum number of characters that are examined in a text.
 const CHARS: usize = 2000;
 /// Weight of a non-Latin letter, relative to a Latin one. It is high because names and commands are Latin in any
 /// language.
@@ -16,7 +16,7 @@ const FUNCTION_WORD: usize = 2;
 /// The function words, one line per language. English is the first language.
 pub(crate) const LINES: &str = include_str!("../data/function_words.txt");
 
-/// The languages of each function word, as positions in the list.
+/// The languages that have each function word, as positions in the list.
 static WORDS: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
     let mut words = HashMap::<&str, Vec<usize>>::new();
     for (language, line) in LINES.lines().filter(|line| !line.starts_with('#')).enumerate() {

@@ -1,5 +1,5 @@
-//! Sentence encoders that are read from a folder and compute vectors of texts on the processor. The main network is a
-//! BERT such as all-MiniLM-L6-v2. The networks all-MiniLM-L6-v2 and multilingual-e5-small can be joined with the
+//! Sentence encoders, which are read from a folder and compute vectors for texts on the processor. The main network is
+//! a BERT such as all-MiniLM-L6-v2. The networks all-MiniLM-L6-v2 and multilingual-e5-small can be joined with the
 //! multilingual Universal Sentence Encoder (mUSE).
 //!
 //! The encoder does not use the network and writes no files. On one kind of processor, a text always gets the same

@@ -5,7 +5,7 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-/// Columns of a panel. They fill one register of AVX-512, two of AVX2 or four of NEON.
+/// Number of columns in a panel. They fill one register in AVX-512, two in AVX2 or four in NEON.
 pub(crate) const LANES: usize = 16;
 /// Number of partial sums that are computed in parallel for one row.
 const SUMS: usize = 4;
@@ -54,7 +54,7 @@ pub(crate) fn multiply<S: Simd>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: 
             }
         };
     }
-    // The height of a tile is limited by the number of registers: AVX-512 has 32, and AVX2 has 16 of half the width.
+    // The height of a tile is limited by the number of registers: AVX-512 has 32, and AVX2 has 16 with half the width.
     if S::f32s::LEN >= LANES {
         tiles!(12);
         tiles!(8);
@@ -88,7 +88,7 @@ pub(crate) struct Passing<'a> {
     pub(crate) input: &'a [f32],
     /// The output rows.
     pub(crate) out: &'a mut [f32],
-    /// Scratch memory of at least [`Linear::room`] numbers.
+    /// Scratch memory of at least [`Linear::room`] floats.
     pub(crate) room: &'a mut [f32],
 }
 
@@ -117,7 +117,7 @@ impl Linear {
         Self { inputs, outputs, weights: packed, scale, bias }
     }
 
-    /// Returns the size of the scratch memory that [`Linear::apply`] needs, as a count of numbers.
+    /// Returns the size of the scratch memory that [`Linear::apply`] needs, as a number of floats.
     pub(crate) fn room(&self) -> usize {
         self.inputs * LANES
     }

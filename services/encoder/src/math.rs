@@ -4,7 +4,7 @@ use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
 
 use crate::linear::LANES;
 
-/// Gain and offset of each number of a row, for a layer normalisation.
+/// Gain and offset for each number in a row, used in a layer normalisation.
 pub(crate) struct Norm {
     pub(crate) gain: Vec<f32>,
     pub(crate) offset: Vec<f32>,
@@ -39,7 +39,7 @@ impl Norm {
     }
 }
 
-/// Replaces the numbers of a row by their softmax: positive shares with a sum of 1.
+/// Replaces the numbers in a row by their softmax: positive shares with a sum of 1.
 #[inline(always)]
 pub(crate) fn softmax(row: &mut [f32]) {
     let most = row.iter().copied().fold(f32::MIN, f32::max);

@@ -13,19 +13,19 @@ use crate::tensors::Tensors;
 
 /// Dimensions of the vectors.
 pub(crate) const DIMS: usize = 512;
-/// Maximum number of tokens of a text, including the first and the last token. Further tokens are cut.
+/// Maximum number of tokens in a text, including the first and the last token. Further tokens are cut.
 const MAX_TOKENS: usize = 256;
-/// Number of parts of the table of word vectors. The vector of a token is in row `id / PARTS` of part `id % PARTS`.
+/// Number of parts in the table of word vectors. The vector for a token is in row `id / PARTS` of part `id % PARTS`.
 const PARTS: usize = 17;
 /// Number of rows in each part.
 const PART_ROWS: usize = 7530;
 /// Number of channels of a convolution.
 const CHANNELS: usize = 256;
-/// Widths of the convolutions in tokens, each with the number of tokens that precede the current one.
+/// Widths of the convolutions in tokens, each with the number of tokens before the current one.
 const ORDERS: [(usize, usize); 3] = [(2, 0), (3, 1), (5, 2)];
-/// Numbers per token before the sum: the word vector and the channels of all convolutions.
+/// Count of numbers per token before the sum: the word vector and the channels of all convolutions.
 const FEATURES: usize = DIMS + ORDERS.len() * CHANNELS;
-/// Number of inputs of the largest layer that reads several rows.
+/// Number of inputs to the largest layer that reads several rows.
 const LARGEST_WINDOW: usize = 5 * CHANNELS;
 /// Width of the dense layers.
 const DENSE: usize = 320;
@@ -114,12 +114,12 @@ impl Muse {
         })
     }
 
-    /// Returns the token ids of a text, with the special first and last token. Further tokens are cut.
+    /// Returns the token ids for a text, with the special first and last token. Further tokens are cut.
     pub(crate) fn tokens(&self, text: &str) -> Vec<u32> {
         self.tokenizer.ids(text, MAX_TOKENS)
     }
 
-    /// Returns the vector of a text, normalised to length 1.
+    /// Returns the vector for a text, normalised to length 1.
     pub(crate) fn encode(&self, ids: &[u32]) -> Vec<f32> {
         dispatch!(self.level, simd => simd.vectorize(#[inline(always)] || self.run(simd, ids)))
     }
@@ -159,7 +159,7 @@ impl Muse {
         self.dense.run(simd, &mean)
     }
 
-    /// Writes the vector of each token into `words`.
+    /// Writes the vector for each token into `words`.
     #[inline(always)]
     fn look_up(&self, ids: &[u32], words: &mut [f32]) {
         for (row, &id) in words.chunks_exact_mut(DIMS).zip(ids) {

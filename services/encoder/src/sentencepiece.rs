@@ -11,8 +11,7 @@ use crate::error::ModelError;
 use normalizer::Normalizer;
 use trie::Trie;
 
-/// The score of an unknown character is this much below the score of the worst piece, as in the reference
-/// implementation.
+/// Difference between the scores of the worst piece and of an unknown character, as in the reference implementation.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
 /// A tokenizer from texts to piece ids.
@@ -26,7 +25,7 @@ pub(crate) struct SentencePiece {
     end: u32,
 }
 
-/// The best segmentation of the text before a position: its score, and the start and id of its last piece.
+/// The best segmentation of the text up to a position: its score, and the start and id of its last piece.
 #[derive(Clone, Copy)]
 struct Step {
     score: f32,
@@ -62,7 +61,7 @@ impl SentencePiece {
         self.scores.len()
     }
 
-    /// Returns the ids of a text between `<s>` and `</s>`. At most `max` ids are returned. Names of special pieces in
+    /// Returns the ids for a text between `<s>` and `</s>`. At most `max` ids are returned. Names of special pieces in
     /// the text are treated as plain text.
     pub(crate) fn ids(&self, text: &str, max: usize) -> Vec<u32> {
         let text = self.normalizer.normalize(text);

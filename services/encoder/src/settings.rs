@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::error::ModelError;
 use crate::linear::LANES;
 
-/// Maximum number of tokens of a text if the folder does not set it.
+/// Maximum number of tokens in a text, if the folder does not set it.
 const DEFAULT_TOKENS: usize = 256;
 
 /// The members of `config.json` that the encoder needs.
@@ -124,12 +124,12 @@ impl Shape {
     }
 }
 
-/// Reads a text file of the folder.
+/// Reads a text file in the folder.
 pub(crate) fn read_text(path: &Path) -> Result<String, ModelError> {
     fs::read_to_string(path).map_err(|error| ModelError::io(path, error))
 }
 
-/// Reads a JSON file of the folder.
+/// Reads a JSON file in the folder.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
     serde_json::from_str(&read_text(path)?).map_err(|error| ModelError::unfit(path, error.to_string()))
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::blocks::{packed_len, unpack};
 use crate::error::ModelError;
 
-/// Maximum size of a header in bytes. Real headers have some kilobytes.
+/// Maximum size of a header in bytes. Real headers have a size of some kilobytes.
 const MAX_HEADER: u64 = 16 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -111,7 +111,7 @@ impl Tensors {
         Ok(bytes)
     }
 
-    /// Seeks to the start of a tensor, and returns its length in bytes. Fails if its shape or type is another one.
+    /// Seeks to the start of a tensor, and returns its length in bytes. Fails if the tensor has another shape or type.
     /// `size` is the number of bytes per number.
     fn find(&mut self, name: &str, shape: &[usize], (dtype, size): (&str, usize)) -> Result<usize, ModelError> {
         let unfit = |detail: &str| ModelError::unfit(&self.path, format!("tensor {name} {detail}"));

@@ -9,9 +9,9 @@ use crate::error::ModelError;
 use crate::settings::{Settings, read_json, read_text};
 use crate::text;
 
-/// Maximum number of characters of a word. A longer word becomes one unknown token.
+/// Maximum number of characters in a word. A longer word becomes one unknown token.
 const MAX_WORD: usize = 100;
-/// Number of bytes of a text that are read for each token that may be returned. Words have five on average.
+/// Number of bytes that are read from a text for each token that may be returned. Words have five bytes on average.
 pub(crate) const BYTES_PER_TOKEN: usize = 64;
 
 #[derive(Deserialize)]
@@ -73,8 +73,8 @@ impl WordPiece {
         Ok(Self { first, following, longest, unknown, begin, end, max_tokens, lowercase, strip_accents })
     }
 
-    /// Returns the ids of a text between `[CLS]` and `[SEP]`, cut at the model's limit. Names of special tokens in
-    /// the text are treated as plain text.
+    /// Returns the ids for a text between `[CLS]` and `[SEP]`, cut at the model's limit. Names of special tokens in the
+    /// text are treated as plain text.
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
         let text = &text[..text.floor_char_boundary(self.max_tokens * BYTES_PER_TOKEN)];
         let mut ids = vec![self.begin];

@@ -48,8 +48,8 @@ pub struct Models {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// The chat model, if one is configured and usable.
     pub chat: Option<Arc<ChatModel>>,
-    /// The chat model for questions that a turn waits for. Requests are not retried, and have their own circuit
-    /// breaker: turns give up early, and must not pause the model for jobs.
+    /// The chat model for prompts that a turn waits for. Requests are not retried, and have their own circuit breaker:
+    /// turns give up early, and must not pause the model for jobs.
     pub judge: Option<Arc<ChatModel>>,
     problem: Option<String>,
     recent: Cache,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// A folder of skills and messages.
 pub struct CorpusFolder {
     folder: PathBuf,
-    /// Whether it is the sample of this repository, which has fewer records.
+    /// Whether it is the sample in this repository, which has fewer records.
     pub is_sample: bool,
 }
 
@@ -23,7 +23,7 @@ impl CorpusFolder {
         Self { folder, is_sample }
     }
 
-    /// Returns the path of a file; `None` and a line on standard error if it is missing.
+    /// Returns the path of a file. If the file is missing, prints a line to standard error and returns `None`.
     #[expect(clippy::disallowed_methods, reason = "a test that is skipped reports it, also if its output is captured")]
     pub fn file(&self, name: &str) -> Option<PathBuf> {
         let path = self.folder.join(name);

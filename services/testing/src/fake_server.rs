@@ -19,7 +19,7 @@ pub enum Reply {
     Vectors(usize),
     /// The text of a chat model's answer.
     Says(String),
-    /// The text of a chat model's answer. `$KEY` is replaced by the member `key` of the question.
+    /// The text of a chat model's answer. `$KEY` is replaced by the member `key` in the JSON of the user's message.
     Repeats(String),
     /// Like `Repeats`, but the answer is sent once the flag is set.
     When(Arc<AtomicBool>, String),
@@ -142,7 +142,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     Some(Seen { line: line.trim().to_owned(), headers, body: serde_json::from_str(&text).unwrap_or_default(), text })
 }
 
-/// Sends an answer. Returns whether the connection stays open.
+/// Sends an answer. Returns whether to leave the connection open.
 fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
     match reply {
         Reply::Vectors(dims) => send(stream, "200 OK", "", vectors(&seen.body, dims).to_string().as_bytes()),

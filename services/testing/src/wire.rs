@@ -32,18 +32,19 @@ struct State {
     now: Mutex<Now>,
     flows: Condvar,
     watched: Option<&'static str>,
-    /// Whether the proxy stalls before it forwards the watched words for the first time.
+    /// Whether the proxy stalls before it forwards the text in `watched` for the first time.
     holds: bool,
-    /// Delay of each piece of data.
+    /// Delay for each piece of data.
     delay: Duration,
 }
 
 #[derive(Default)]
 struct Now {
-    /// Number of round trips so far. A round trip begins when the service sends data after an answer of Postgres.
+    /// Number of round trips ("flights") so far. A round trip begins when the service sends data after Postgres has
+    /// answered.
     flights: usize,
     has_postgres_spoken: bool,
-    /// Number of times that the service sent the watched words.
+    /// Number of times that the service sent the text in `watched`.
     seen: usize,
     is_stalled: bool,
     is_cut: bool,
@@ -67,13 +68,14 @@ impl Wire {
         Self::open(url, State::default())
     }
 
-    /// Opens a proxy that counts how often the service sends these words.
+    /// Opens a proxy that counts how often the service sends the text `words`.
     #[must_use]
     pub fn watching(url: &str, words: &'static str) -> Self {
         Self::open(url, State { watched: Some(words), ..State::default() })
     }
 
-    /// Opens a proxy that stalls before it forwards these words for the first time, until [`Self::flow`] is called.
+    /// Opens a proxy that stalls before it forwards the text `words` for the first time, until [`Self::flow`] is
+    /// called.
     #[must_use]
     pub fn holding(url: &str, words: &'static str) -> Self {
         Self::open(url, State { watched: Some(words), holds: true, ..State::default() })
@@ -104,20 +106,20 @@ impl Wire {
         Self { url: url.into(), state }
     }
 
-    /// Returns the number of round trips of a future, and its output.
+    /// Returns the number of round trips that a future causes, and its output.
     pub async fn count<T>(&self, work: impl Future<Output = T>) -> (usize, T) {
         let before = self.flights();
         let done = work.await;
         (self.flights() - before, done)
     }
 
-    /// Returns the number of round trips so far.
+    /// Returns the number of round trips ("flights") so far.
     #[must_use]
     pub fn flights(&self) -> usize {
         self.state.now.lock().unwrap().flights
     }
 
-    /// Returns how often the service sent the watched words.
+    /// Returns how often the service sent the watched text.
     #[must_use]
     pub fn seen(&self) -> usize {
         self.state.now.lock().unwrap().seen

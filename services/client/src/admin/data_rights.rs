@@ -12,7 +12,7 @@ use crate::admin::requests::{AdminRequests, text, user_path, with};
 use crate::atomic_file::WholeFile;
 use crate::service::{Bounds, ServiceError};
 
-/// Interval between two checks of the state of an erasure.
+/// Interval between two checks of an erasure's state.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum time to wait for an erasure. After that the command ends, and the service's job continues.
 const PATIENCE: Duration = Duration::from_secs(600);

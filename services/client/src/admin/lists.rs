@@ -12,7 +12,7 @@ use crate::service::ServiceError;
 /// Selects the database of system jobs.
 #[derive(Args)]
 pub(super) struct JobsPlace {
-    /// Place (database) of the system jobs; only for operators in no tenant. Default: home
+    /// Place (database) of the system jobs; allowed only for operators without a tenant. Default: home
     #[arg(long)]
     place: Option<String>,
 }
@@ -24,12 +24,12 @@ pub(super) struct SettingsArgs {
     /// default is restored
     #[arg(required = true, value_name = "NAME=VALUE")]
     settings: Vec<String>,
-    /// Confirm settings that shorten retention, which deletes stored data permanently
+    /// Confirm settings that shorten retention, and so delete stored data permanently
     #[arg(long)]
     shorten_retention: bool,
 }
 
-/// Converts changes of settings, such as `name=value`, to a JSON merge patch.
+/// Converts changes to settings, such as `name=value`, to a JSON merge patch.
 fn read_settings(changes: &[String]) -> Result<Value> {
     let mut patch = json!({});
     for change in changes {
@@ -125,7 +125,7 @@ impl AdminRequests {
         self.show(&format!("/v1/admin/tenants/{}", encoded(slug))).await
     }
 
-    /// Changes settings of a tenant.
+    /// Changes a tenant's settings.
     pub(super) async fn set_tenant(&self, slug: &str, settings: &SettingsArgs) -> Result<()> {
         let mut path = format!("/v1/admin/tenants/{}", encoded(slug));
         if settings.shorten_retention {

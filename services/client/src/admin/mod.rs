@@ -34,14 +34,14 @@ pub struct Admin {
 /// Lists are named by a noun, changes by a verb and a noun.
 #[derive(Subcommand)]
 enum AdminCommand {
-    /// Erase a user: invisible to everyone immediately, then every row is deleted
+    /// Erase a user: the user's data becomes invisible immediately, and then every row is deleted
     EraseUser {
         /// External id of the user, as assigned by the tenant
         external_id: String,
         /// Reason, 8 to 200 characters; it is stored and should not name the user
         #[arg(long)]
         reason: String,
-        /// Wait until every row is deleted
+        /// Wait until every row has been deleted
         #[arg(long)]
         wait: bool,
     },
@@ -49,7 +49,7 @@ enum AdminCommand {
     ExportUser {
         /// External id of the user, as assigned by the tenant
         external_id: String,
-        /// The file to write; it may not be a symbolic link
+        /// The file to write; it must not be a symbolic link
         #[arg(long, short, default_value = "user.zip", value_name = "FILE")]
         output: PathBuf,
     },

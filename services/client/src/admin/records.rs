@@ -34,7 +34,7 @@ pub(super) struct AuditArgs {
     /// Only entries before this time
     #[arg(long)]
     until: Option<String>,
-    /// Write all entries as JSON lines into this file, which may not be a symbolic link; - for standard output
+    /// Write all entries as JSON lines into this file, which must not be a symbolic link; - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -72,8 +72,8 @@ impl AdminRequests {
         self.list(&path, line, "there is no such entry").await
     }
 
-    /// Streams the whole log into a file, so that its size does not matter. The file gets its final name only when it
-    /// is complete.
+    /// Streams the whole log into a file, so that a log of any size can be exported. The file gets its final name only
+    /// when it is complete.
     async fn export_audit(&self, query: &str, output: &Path) -> Result<()> {
         let answer = self.send(Method::GET, &format!("/v1/admin/audit?format=jsonl{query}"), None).await?;
         let log = answer.body(Bounds::LOG)?;
@@ -89,7 +89,7 @@ impl AdminRequests {
     }
 }
 
-/// Copies the log and returns the number of entries. Fails if the log ends within a line, because it is then
+/// Copies the log and returns its number of entries. Fails if the log ends within a line, because it is then
 /// incomplete.
 async fn copy_log(mut log: Body, out: &mut impl Write) -> Result<usize> {
     let (mut entries, mut last) = (0, b'\n');

@@ -1,4 +1,4 @@
-//! Sends requests of an admin to the service, and prints the responses.
+//! Sends an admin's requests to the service, and prints the responses.
 
 use anyhow::Result;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -11,7 +11,7 @@ use crate::print;
 pub(super) use crate::service::with;
 use crate::service::{Bounds, Service, ServiceResponse};
 
-/// The service, the tenant of the requests, and the output format.
+/// The service, the tenant for the requests, and the output format.
 pub(super) struct AdminRequests {
     service: Service,
     tenant: Option<String>,
@@ -31,7 +31,7 @@ impl AdminRequests {
         }
     }
 
-    /// Requests a value that belongs to the deployment instead of a tenant.
+    /// Requests a value that belongs to the whole deployment instead of a tenant.
     pub(super) async fn ask_above(&self, path: &str) -> Result<Value> {
         let answer = self.service.send(|service| service.request(Method::GET, path)).await?;
         Ok(answer.json(Bounds::VALUE).await?)
@@ -104,8 +104,8 @@ struct Items {
     items: Vec<Value>,
 }
 
-/// Returns the path of a user, followed by `rest`. If clients or proxies could change the external id in a path, it
-/// is sent in the query instead.
+/// Returns the path of a user, followed by `rest`. If clients or proxies could change the external id in a path, the
+/// query contains it instead.
 pub(super) fn user_path(external_id: &str, rest: &str) -> String {
     let is_safe = !external_id.contains(['/', '\\', '%']) && external_id != "-" && !external_id.ends_with('.');
     match is_safe {

@@ -1,4 +1,5 @@
-//! Collects all data of a user in the layout of `knowhow admin export-user`: `skills/` and `data/<table>-0001.jsonl`.
+//! Collects all data of a user in the same layout as `knowhow admin export-user`: `skills/` and
+//! `data/<table>-0001.jsonl`.
 
 use anyhow::{Context, Result};
 use knowhow_ops::context::page::Page;
@@ -13,14 +14,14 @@ use crate::service::{Bounds, Service};
 /// Limits for unpacking the downloaded archive. They are high, because the service has already limited its size.
 const LIMITS: archive::Limits = archive::Limits { entries: 1_000_000, total_bytes: 4 << 30, file_bytes: u64::MAX };
 
-/// Tables of the export that are read from a list, each with the path of the list.
+/// Tables in the export that are read from a list endpoint, each with the path of that endpoint.
 const LISTS: [(&str, &str); 2] =
     [("memories", "/v1/memories?limit=200"), ("conversation_summaries", "/v1/conversations?limit=200")];
 
 /// Reads the skills and all other data of the user.
 ///
 /// # Errors
-/// Fails with the error of the service.
+/// Fails with the service's error.
 pub(super) async fn collect(service: &Service) -> Result<Vec<PackedFile>> {
     let mut files = skills(service).await?;
     for (table, path) in LISTS {

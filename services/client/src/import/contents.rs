@@ -38,7 +38,7 @@ pub(crate) struct Resource {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads the skills of a folder, an archive or a single file. Tool folders and hidden files of a skill are read too,
+/// Reads the skills in a folder, an archive or a single file. Tool folders and hidden files in a skill are read too,
 /// because an agent could use them.
 ///
 /// # Errors
@@ -70,8 +70,8 @@ fn owned(skills: &[Skill]) -> HashSet<&str> {
     resources.chain(skills.iter().map(|skill| skill.path.as_str())).collect()
 }
 
-/// Returns the folder of a skill with a trailing `/`. Returns `None` if the skill is a single file with another name
-/// than SKILL.md.
+/// Returns the folder of a skill with a trailing `/`. Returns `None` if the skill is a single file that is not named
+/// SKILL.md.
 fn folder_of(skill: &Skill) -> Option<&str> {
     let end = skill.path.rfind('/').map_or(0, |end| end + 1);
     skill.path[end..].eq_ignore_ascii_case("SKILL.md").then(|| &skill.path[..end])
@@ -111,7 +111,8 @@ fn read_skill(
     Some(SkillFiles { path: listing.shown(&skill.path), name: skill.folder.join("/"), document, resources })
 }
 
-/// Returns the files in a skill's folder that belong to no skill: their paths in the folder and in the listing.
+/// Returns the files in a skill's folder that belong to no skill, each with its path in the folder and its path in the
+/// listing.
 fn others<'a>(
     listing: &'a Listing,
     skill: &'a Skill,

@@ -25,10 +25,10 @@ pub(crate) struct Listing {
     /// True if the source is a single file. A single file is listed as a SKILL.md under any name.
     is_one_file: bool,
     files: BTreeMap<String, Content>,
-    /// Files and folders that are skipped.
+    /// Files and folders that the import skips.
     pub(crate) left_out: Vec<LeftOut>,
-    /// A file of each skill that could not be read from an archive, by the folder of the skill with a trailing `/`. Such
-    /// a skill is incomplete.
+    /// Files that could not be read from an archive: one for each affected skill, by the skill's folder with a trailing
+    /// `/`. Such a skill is incomplete.
     missing: BTreeMap<String, LeftOut>,
 }
 
@@ -116,8 +116,8 @@ impl Listing {
         self.files.range(prefix.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(prefix))
     }
 
-    /// Returns the folder of the skill that a file belongs to, with a trailing `/`. This is the nearest folder above
-    /// the file with a SKILL.md.
+    /// Returns the folder of the skill that a file belongs to, with a trailing `/`. It is the nearest folder above the
+    /// file that contains a SKILL.md.
     fn home_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let folders = path.match_indices('/').map(|(at, _)| &path[..=at]).rev().chain([""]);
         let is_text = |folder: &str, path: &str| {
@@ -126,7 +126,7 @@ impl Listing {
         folders.into_iter().find(|folder| self.paths_below(folder).any(|path| is_text(folder, path)))
     }
 
-    /// Returns a file that could not be read and belongs to a skill. `text` is the path of the skill's SKILL.md.
+    /// Returns a file that belongs to a skill and could not be read. `text` is the path of the skill's SKILL.md.
     pub(super) fn find_missing(&self, text: &str) -> Option<&LeftOut> {
         let folder = text.rfind('/').map_or("", |end| &text[..=end]);
         self.missing.get(folder)

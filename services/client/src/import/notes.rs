@@ -1,10 +1,10 @@
 //! Splits notes, such as MEMORY.md, into single memories.
 
-/// Delimiter of entries in Hermes: a line with only a section sign. A section sign within a line is text.
+/// Delimiter between entries in Hermes: a line with only a section sign. A section sign within a line is text.
 const DELIMITER: &str = "\u{a7}";
 
-/// Returns the entries of a text without duplicates. If the text has Hermes' delimiter, it separates the entries.
-/// Otherwise each list item and each paragraph is an entry, and headings, rules and comments are skipped.
+/// Returns the entries of a text without duplicates. If the text contains Hermes' delimiter, the delimiter separates
+/// the entries. Otherwise each list item and each paragraph is an entry, and headings, rules and comments are skipped.
 pub(super) fn entries(text: &str) -> Vec<String> {
     let is_delimited = text.lines().any(|line| line.trim() == DELIMITER);
     let all = if is_delimited { delimited(text) } else { list_items(&without_comments(text)) };

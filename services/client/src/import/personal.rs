@@ -12,7 +12,8 @@ use super::kinds::{Memory, Soul};
 use super::report::{ImportEntry, ImportEntryOutcome};
 use crate::service::{Bounds, Service, ServiceError};
 
-/// Maximum characters of a core memory, because every prompt includes it. Longer memories are saved as ordinary ones.
+/// Maximum number of characters in a core memory, because every prompt includes it. Longer memories are saved as
+/// ordinary ones.
 const CORE_CHARS: usize = 500;
 
 /// The service and the options of the import.
@@ -105,7 +106,7 @@ impl PersonalImport<'_> {
         if self.is_dry {
             return Ok(ImportEntry { outcome, ..entry });
         }
-        // The expected version prevents overwriting a concurrent change of the soul.
+        // The expected version prevents overwriting a concurrent change to the soul.
         let body = PutSoul { text: soul.text.clone(), expected_version: Some(current.version) };
         match self.service.send(|service| service.request(Method::PUT, "/v1/soul").json(&body)).await {
             Ok(_) => Ok(ImportEntry { outcome, ..entry }),

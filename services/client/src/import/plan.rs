@@ -23,7 +23,7 @@ pub(crate) struct Ready {
     /// True if the source is a single SKILL.md. The upload then keeps the other files of an existing skill.
     pub(crate) is_lone: bool,
     pub(crate) fixes: Vec<String>,
-    /// Digest of all files of the skill, in hex.
+    /// Hex digest of all files in the skill.
     pub(crate) digest: String,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> 
     plan
 }
 
-/// Ensures that the folder or the frontmatter has a valid name. With `fix`, an invalid name is changed to a valid
+/// Ensures that the folder or the frontmatter states a valid name. With `fix`, an invalid name is changed to a valid
 /// spelling.
 fn named(skill: &mut Skill, read: ReadSkill, fix: bool) -> Result<ReadSkill, String> {
     let is_name = |text: &str| SkillName::parse(text).is_ok();
@@ -165,7 +165,7 @@ fn decode(bytes: Vec<u8>, fix: bool) -> Result<(String, Option<String>), String>
 }
 
 fn read_document(raw: &str, folder: Option<&str>, fix: bool) -> Result<(SkillDocument, Vec<String>), String> {
-    // The limit of the body is not checked here, because it is a setting of the service.
+    // The limit on the body is not checked here, because it is a setting of the service.
     let limits = Limits::default().with_unbounded_body();
     let refusal: Error = match SkillDocument::parse_named(raw, &limits) {
         Ok(document) => return Ok((document, Vec::new())),

@@ -67,7 +67,7 @@ impl Totals {
     }
 }
 
-/// The lines of a text report, in the order of printing.
+/// The lines in a text report, in the order of printing.
 pub(super) struct ReportLines {
     pub(super) outcomes: Vec<String>,
     /// Results that need the user's attention.

@@ -16,9 +16,10 @@ use super::plan::Ready;
 use super::report::{ImportEntry, ImportEntryOutcome};
 use crate::service::{Bounds, Service, ServiceError};
 
-/// Maximum number of files in a portion, below the limit of the service of 2,000 files per archive.
+/// Maximum number of files in a portion, below the 2,000 files per archive that the service accepts.
 const PORTION_FILES: usize = 400;
-/// Maximum bytes of a portion, below the limit of the service of 48 MiB per archive. A larger skill is sent alone.
+/// Maximum size of a portion in bytes, below the 48 MiB per archive that the service accepts. A larger skill is sent
+/// alone.
 const PORTION_BYTES: usize = 12 * 1024 * 1024;
 const PATH: &str = "/v1/skills/import";
 
@@ -40,7 +41,7 @@ pub(crate) struct Upload<'a> {
     bar: ProgressBar,
 }
 
-/// A skill to send, and whether the user has no skill of that name yet.
+/// A skill that waits to be sent, and whether it is new to the user.
 struct Waiting {
     skill: Ready,
     is_new: bool,
@@ -205,7 +206,8 @@ impl<'a> Upload<'a> {
                 ImportOutcome::Failed => ImportEntryOutcome::Refused,
             };
             self.room = self.room.saturating_sub(usize::from(outcome == ImportEntryOutcome::Created));
-            // The detail names the path in the archive, which the user does not know, so its folder is removed.
+            // The detail names the path in the archive, which the user does not know, so the skill's folder is removed
+            // from it.
             let detail = item.detail.map(|detail| detail.replace(&folder_of(skill), ""));
             self.settle(skill, outcome, detail);
             if let Some(entry) = self.entries.last_mut() {
@@ -250,7 +252,7 @@ fn files_of(skill: &Ready) -> Vec<File> {
         .collect()
 }
 
-/// Uploads a file of learned examples. The skills that it refers to must be uploaded before.
+/// Uploads a file with learned examples. The skills that it refers to must have been uploaded before.
 pub(super) async fn send_examples(service: &Service, bytes: &[u8]) -> Result<ImportedExamples, ServiceError> {
     let form = || Form::new().part("file", Part::bytes(bytes.to_vec()).file_name(EXAMPLES_FILE));
     let answer = service.send(|service| service.request(Method::POST, PATH).multipart(form())).await?;

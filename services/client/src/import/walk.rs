@@ -12,8 +12,8 @@ const MAX_DEPTH: usize = 32;
 /// Maximum number of files. A folder with more files is probably not a folder of skills.
 const MAX_FILES: usize = 500_000;
 
-/// Folders with these names may contain links that are followed. Agents search for skills and commands there, and
-/// users put links to checkouts there.
+/// Folders with these names may contain links that are followed. Agents search for skills and commands there, and users
+/// put links to their checkouts there.
 const LINKED_FROM: [&str; 2] = ["skills", "commands"];
 /// Names of tool folders for packages and caches. The tools can create them again.
 pub(crate) const PASSED_OVER: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
@@ -25,7 +25,7 @@ const NOT_OF_A_SKILL: &str = "is made by a tool, which can make it again, so it 
 pub(super) struct WalkedFiles {
     /// Paths relative to the root, each with the path on disk.
     pub(super) files: Vec<(String, PathBuf)>,
-    /// Files and folders that are skipped.
+    /// Files and folders that the walk skips.
     pub(super) left_out: Vec<LeftOut>,
 }
 

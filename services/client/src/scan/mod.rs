@@ -33,7 +33,7 @@ pub struct Scan {
     /// The mildest verdict that fails the command
     #[arg(long, value_enum, default_value_t = FailOn::Review, value_name = "VERDICT")]
     fail_on: FailOn,
-    /// Also print findings without consequences
+    /// Also print findings that have no consequences
     #[arg(long, short)]
     verbose: bool,
 }

@@ -25,7 +25,7 @@ const IN_URI: &AsciiSet = &CONTROLS
     .add(b'}')
     .add(b':');
 
-/// Renders a log with one run, which has all findings, including those without consequences.
+/// Renders a log with one run, which has all findings, including those that have no consequences.
 pub(super) fn log(skills: &[ScannedSkill]) -> Value {
     let rules: Vec<Value> = scanner::rules()
         .into_iter()
@@ -91,7 +91,7 @@ fn region(bytes: &[u8], finding: &Finding) -> Value {
     })
 }
 
-/// Returns the line and the column of a byte, counted from 1. The column counts characters.
+/// Returns the line and the column of a byte, counted from 1. Columns are counted in characters.
 fn position(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = &bytes[..at];
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();

@@ -1,4 +1,4 @@
-//! Parses URLs that users name, and shows URLs without secrets.
+//! Parses URLs that users give, and shows URLs without secrets.
 
 use anyhow::{Context, Result, ensure};
 use reqwest::Url;

@@ -1,4 +1,4 @@
-//! Reads responses of the service within limits of size and time.
+//! Reads responses from the service within limits on size and time.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Bounds {
     pub(crate) const DOCUMENT: Self = Self::brief(16 << 20);
     /// The problem in an error response.
     pub(super) const PROBLEM: Self = Self::brief(64 << 10);
-    /// An archive with all skills of a user. Its limit is that of an import.
+    /// An archive with all skills of a user. Its limit is the same as for an import.
     pub(crate) const ARCHIVE: Self = Self { bytes: 4 << 30, silence: 1, total: 120 };
     /// An archive with all data of a user.
     pub(crate) const TAKEOUT: Self = Self { bytes: 64 << 30, silence: 1, total: 120 };
@@ -41,10 +41,11 @@ impl Bounds {
     }
 }
 
-/// Minimum number of bytes within the maximum time without data. It stops a service that sends single bytes slowly.
+/// Minimum number of bytes that must arrive within the maximum time without data. It stops responses that arrive
+/// slowly, byte by byte.
 const PACE: u64 = 1024;
 
-/// A response with its status and headers. The body was not read yet.
+/// A response with its status and headers. Its body has not been read yet.
 pub(crate) struct ServiceResponse {
     response: Response,
     timeout: Duration,
@@ -108,7 +109,7 @@ pub(crate) struct Body {
     window: ReceiveWindow,
 }
 
-/// Bytes received since the last full [`PACE`], and the time spent waiting for them.
+/// Number of bytes received since the last full [`PACE`], and the time spent waiting for them.
 #[derive(Default)]
 struct ReceiveWindow {
     waited: Duration,

@@ -12,7 +12,7 @@ use super::{Bounds, Service, ServiceError};
 
 /// Maximum number of pages of one list, which is 2,000,000 items at the smallest page size of the commands.
 const MOST_PAGES: usize = 10_000;
-/// Maximum bytes of a cursor. The service accepts no longer ones.
+/// Maximum length of a cursor in bytes. The service rejects longer ones.
 const CURSOR_BYTES: usize = 2_048;
 /// Maximum time for reading one list, as a multiple of the timeout.
 const TOTAL: u32 = 120;
@@ -28,7 +28,7 @@ pub(crate) struct Pages<'a> {
     ends: Instant,
 }
 
-/// The member that all pages have.
+/// The member that all pages have in common.
 #[derive(Deserialize)]
 struct Cursor {
     next_cursor: Option<String>,
@@ -49,8 +49,7 @@ impl<'a> Pages<'a> {
     /// Returns the next page, or `None` after the last.
     ///
     /// # Errors
-    /// Fails with the error of the service, or if the list does not end: a cursor is repeated, or there are too many
-    /// pages.
+    /// Fails with the service's error, or if the list does not end: a cursor is repeated, or there are too many pages.
     pub(crate) async fn next<P: DeserializeOwned>(&mut self, bounds: Bounds) -> Result<Option<P>, ServiceError> {
         let Some(cursor) = self.next.take() else { return Ok(None) };
         if self.seen.len() >= MOST_PAGES || Instant::now() >= self.ends {

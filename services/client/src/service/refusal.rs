@@ -1,4 +1,4 @@
-//! Errors of requests to the service.
+//! Errors from requests to the service.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::address::shown;
 use super::answer::{Bounds, ServiceResponse};
 
-/// An error response of the service, or an unusable or missing response.
+/// An error response from the service, or an unusable or missing response.
 #[derive(Debug)]
 pub(crate) struct ServiceError {
     /// HTTP status; `None` if there was no usable response.
@@ -27,8 +27,8 @@ impl ServiceError {
         Self { status: None, code: String::new(), detail: detail.into() }
     }
 
-    /// Creates the error for a service that cannot be reached. The causes are shown without their URL, which may
-    /// contain credentials.
+    /// Creates the error for a service that cannot be reached. The causes are shown without the URL, which may contain
+    /// credentials.
     pub(super) fn unreachable(address: &str, error: reqwest::Error) -> Self {
         Self::because(format!("the service at {address} cannot be reached ({})", causes(error)))
     }
@@ -41,7 +41,7 @@ impl ServiceError {
         ))
     }
 
-    /// Creates the error for a service that stopped within a response or sends too slowly.
+    /// Creates the error for a service that stops within a response or sends too slowly.
     pub(super) fn slow(bytes: u64, time: Duration) -> Self {
         let seconds = time.as_secs();
         let sent = if bytes == 0 { "nothing".to_owned() } else { format!("only {bytes} bytes") };
@@ -111,7 +111,7 @@ impl ServiceError {
         Self { code: hidden(&self.code), detail: hidden(&self.detail), ..self }
     }
 
-    /// Appends to the detail that the command gave up, and that the service asks for a further delay of `wait`.
+    /// Adds to the detail that the command gave up, although the service asked it to wait for another `wait`.
     pub(super) fn after_waiting(self, wait: Duration) -> Self {
         let detail = format!("{} (gave up; the service asks to wait another {} s)", self.detail, wait.as_secs());
         Self { detail, ..self }

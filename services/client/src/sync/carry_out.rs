@@ -15,14 +15,14 @@ use crate::import::report as sent;
 use crate::import::upload::{Upload, progress};
 use crate::service::ServiceError;
 
-/// A skill of the service that will be written into the folder.
+/// A skill from the service that will be written into the folder.
 pub(super) struct PlannedWrite {
     name: String,
     head: SkillHead,
 }
 
 impl SyncRound<'_> {
-    /// Sends skills of the folder to the service, which checks again that their base versions are current.
+    /// Sends skills from the folder to the service, which checks again that their base versions are current.
     pub(super) async fn send(&mut self, names: Vec<String>) -> Result<(), ServiceError> {
         let (mut ready, mut bases, mut expected) = (Vec::new(), HashMap::new(), HashMap::new());
         for name in names {
@@ -52,7 +52,7 @@ impl SyncRound<'_> {
         outcome
     }
 
-    /// Deletes a skill from the service that was removed from the folder.
+    /// Deletes a skill in the service, after it was removed from the folder.
     pub(super) async fn delete(&mut self, name: String) -> Result<(), ServiceError> {
         let Some(there) = self.remote.skills.get(&name) else { return Ok(()) };
         let outcome = if self.options.is_dry { Ok(()) } else { remote::delete(self.service, there).await };
@@ -99,7 +99,7 @@ impl SyncRound<'_> {
         Ok(planned)
     }
 
-    /// Writes skills of the service into the folder.
+    /// Writes skills from the service into the folder.
     pub(super) async fn write_all(&mut self, planned: Vec<PlannedWrite>) -> Result<(), ServiceError> {
         let prefix = self.options.prefix.as_ref().map_or(0, |prefix| prefix.as_str().len() + 1);
         let mut placed: BTreeSet<String> = BTreeSet::new();
@@ -139,7 +139,7 @@ impl SyncRound<'_> {
         Target { tree, local, base, home }.write(self.service, &whole).await
     }
 
-    /// Removes a skill from the folder that was deleted in the service.
+    /// Removes a skill from the folder, after it was deleted in the service.
     pub(super) fn remove(&mut self, name: String) {
         let removed = match self.folder.skills.get(&name).zip(self.tree) {
             Some((local, tree)) => remove_here(tree, local),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// SHA-256 of each file of a skill in hex, by its path within the skill. If a file is executable, its digest ends
+/// Hex SHA-256 of each file in a skill, by the file's path within the skill. If a file is executable, its digest ends
 /// with [`EXECUTABLE`].
 pub(super) type FileDigests = BTreeMap<String, String>;
 
@@ -40,9 +40,9 @@ pub(super) struct SkillSides {
     pub(super) is_there: bool,
     /// True if the last sync recorded the skill.
     pub(super) was_same: bool,
-    /// True if the local copy changed after the last sync.
+    /// True if the skill in the folder changed after the last sync.
     pub(super) changed_here: bool,
-    /// True if the copy in the service changed after the last sync.
+    /// True if the skill in the service changed after the last sync.
     pub(super) changed_there: bool,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn decide(sides: SkillSides, mode: Mode, deletes: bool) -> SyncStep {
 }
 
 /// Returns whether the user changed a file in the folder: it differs from both the last sync and the service. An
-/// interrupted pull leaves some files of each, which is not a change of the user.
+/// interrupted pull leaves a mixture of both, which is not a change by the user.
 pub(super) fn has_own_change(here: &FileDigests, base: &FileDigests, there: &FileDigests) -> bool {
     let paths = here.keys().chain(base.keys()).chain(there.keys());
     paths.into_iter().any(|path| here.get(path) != base.get(path) && here.get(path) != there.get(path))

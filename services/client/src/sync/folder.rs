@@ -1,4 +1,4 @@
-//! Reads the skills of a synced folder in the same way as an import.
+//! Reads the skills in a synced folder in the same way as an import.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ use crate::import::plan::{Options, Plan, Ready, plan};
 use crate::import::report::ImportEntry;
 use crate::service::ServiceError;
 
-/// Separator between the name of a file and the version that replaced it, in the name of a conflict copy.
+/// Separator in the name of a conflict copy: it follows the file's name and precedes the version that replaced the
+/// file.
 pub(super) const CONFLICT: &str = ".conflict-";
 /// Name of the file with the text of a skill.
 pub(super) const DOCUMENT: &str = "SKILL.md";
@@ -33,7 +34,7 @@ pub(super) struct Folder {
     pub(super) settled: Vec<ImportEntry>,
     /// Files that belong to no skill, with paths as shown to the user.
     pub(super) left_out: Vec<LeftOut>,
-    /// Incomplete files of an earlier sync that was killed.
+    /// Incomplete files from an earlier sync that was killed.
     pub(super) parts: Vec<String>,
 }
 
@@ -49,7 +50,7 @@ impl LocalSkill {
         self.ready.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// Returns the state to store when the service has the same files at `version`.
+    /// Returns the state to store if the service has the same files at `version`.
     pub(super) fn base(&self, version: i32) -> Base {
         let folder = self.folder().to_owned();
         Base { folder, version, digest: self.ready.digest.clone(), files: self.files.clone() }
@@ -89,13 +90,13 @@ impl Folder {
         self.listing.shown(path)
     }
 
-    /// Reads the provenance file of the folder, which lists tainted skills.
+    /// Reads the folder's provenance file, which lists tainted skills.
     pub(super) fn provenance(&self) -> Result<Option<PackedFile>, ServiceError> {
         find_provenance(&self.listing)
     }
 
-    /// Returns whether a skill may still exist in a folder although it cannot be read. Such a skill does not count as
-    /// removed.
+    /// Returns whether a folder may still contain a skill although the skill could not be read. Such a skill does not
+    /// count as removed.
     pub(super) fn may_hold(&self, folder: &str) -> bool {
         let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let is_text = |path: &&str| path.strip_prefix(&below).is_some_and(|file| file.eq_ignore_ascii_case(DOCUMENT));
@@ -132,7 +133,7 @@ pub(super) fn check(root: &Path) -> Result<()> {
     bail!("{} is not a folder; name the one that holds the skills", root.display())
 }
 
-/// Returns whether sync wrote this file: its state, an incomplete file or a conflict copy.
+/// Returns whether sync wrote this file: the state, an incomplete file or a conflict copy.
 pub(super) fn is_ours(path: &str) -> bool {
     let file = file_name(path);
     let lost = file.rsplit_once(CONFLICT).is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()));

@@ -7,10 +7,10 @@ pub(super) struct DeletionCounts {
     pub(super) from_folder: usize,
 }
 
-/// Numbers of skills of one side. Only skills that existed on both sides at the last sync count.
+/// Numbers of skills on one side. Counts only skills that existed on both sides at the last sync.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SideCounts {
-    /// Number of skills that this side has.
+    /// Number of skills that this side still has.
     pub(super) there: usize,
     /// Number of skills that would be deleted.
     pub(super) going: usize,

@@ -44,18 +44,18 @@ pub struct Sync {
     /// Keep running and sync changes within seconds
     #[arg(long)]
     watch: bool,
-    /// Also write newer skills of the service into the folder. If both sides changed, the service's version wins, and the
-    /// folder's is kept in a .conflict file
+    /// Also write newer skills from the service into the folder. If both sides changed, the service's version wins, and
+    /// the folder's is kept in a .conflict file
     #[arg(long)]
     pull: bool,
     /// Send the folder's skills even if the service has newer ones
     #[arg(long, conflicts_with = "pull")]
     push: bool,
-    /// Delete skills in the service that were removed from the folder; with --pull also the reverse. Skipped if that would
-    /// delete more than half of the skills, or all of them
+    /// Delete skills in the service that were removed from the folder; with --pull also the reverse. Skipped if that
+    /// would delete more than half of the skills, or all of them
     #[arg(long)]
     delete: bool,
-    /// Like --delete, without that limit
+    /// Like --delete, but without the limit on the number of deletions
     #[arg(long)]
     delete_all: bool,
     /// A namespace to prepend to every name

@@ -1,4 +1,4 @@
-//! Writes newer skills of the service into the folder, and removes skills that were deleted in the service.
+//! Writes newer skills from the service into the folder, and removes skills that were deleted in the service.
 //!
 //! Each file is replaced atomically. SKILL.md is written last and removed last, so that the next sync recognises an
 //! interrupted one. Links are not followed: a skill below a link is neither written nor removed.
@@ -14,18 +14,18 @@ use super::state::Base;
 use super::tree::Tree;
 use crate::service::{Service, ServiceError};
 
-/// Maximum number of conflict copies of one file for one version.
+/// Maximum number of conflict copies per file and version.
 const MOST_COPIES: usize = 100;
 
 /// The reason why a skill was not written.
 pub(super) enum Failure {
     /// An error in the folder, as a message for the user.
     Here(String),
-    /// An error of the service.
+    /// An error from the service.
     There(ServiceError),
 }
 
-/// The place in the folder at which a skill is written.
+/// The folder that a skill is written to, and the skill's state there.
 pub(super) struct Target<'a> {
     pub(super) tree: &'a Tree,
     /// The skill in the folder; `None` if the folder does not have it.
@@ -71,7 +71,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Returns the digest of a file of the skill in the folder.
+    /// Returns the digest of one of the skill's files in the folder.
     fn known(&self, path: &str) -> Option<&String> {
         self.local.and_then(|local| local.files.get(path))
     }
@@ -84,7 +84,7 @@ impl Target<'_> {
         }
     }
 
-    /// Rejects a path if its file does not belong to the skill, or if it changed since the folder was read.
+    /// Rejects a path if its file does not belong to the skill, or if the file changed since the folder was read.
     fn check_free(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
         let place = self.place(path);
         if let Some(digest) = self.known(path) {

@@ -1,4 +1,4 @@
-//! Reads those skills of the user in the service that a sync created.
+//! Reads the user's skills in the service, as far as a sync created them.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ pub(super) const UNSAFE: &str = "unsafe-path";
 /// Characters that are not percent-encoded in the path of a URL.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
-/// Maximum bytes of the list of skills, which is kept in memory. This is enough for 300,000 skills.
+/// Maximum size of the list of skills in bytes; it is held in memory. This is enough for 300,000 skills.
 const MOST_LISTED: u64 = 128 << 20;
-/// Maximum number of files of one skill, several times the limit of the service.
+/// Maximum number of files in one skill, several times the service's limit.
 const MOST_FILES: usize = 1_000;
-/// Maximum total bytes of one skill's files, several times the limit of the service.
+/// Maximum total size of one skill's files in bytes, several times the service's limit.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The user's skills in the service that a sync created.
@@ -62,7 +62,7 @@ impl FullSkill {
     }
 }
 
-/// The version, the digest and the list of files of a skill.
+/// The version, the digest and the list of files in a skill.
 #[derive(Deserialize)]
 pub(super) struct SkillHead {
     id: SkillId,
@@ -86,10 +86,10 @@ impl SkillHead {
     }
 }
 
-/// Lists the user's synced skills with names that start with `prefix`.
+/// Lists the user's synced skills that have a name with this prefix.
 ///
 /// # Errors
-/// Fails with the error of the service, or for a name that the service itself would reject.
+/// Fails with the service's error, or for a name that the service itself would reject.
 pub(super) async fn list(service: &Service, prefix: &str) -> Result<ServiceSkills, ServiceError> {
     let mut listed = ServiceSkills { of: String::new(), skills: BTreeMap::new() };
     let mut pages = service.pages("/v1/skills/export/digests?source=sync");
@@ -113,7 +113,7 @@ pub(super) async fn list(service: &Service, prefix: &str) -> Result<ServiceSkill
     Ok(listed)
 }
 
-/// Reads the version, the digest and the list of files of a skill.
+/// Reads the version, the digest and the list of files in a skill.
 pub(super) async fn peek(service: &Service, id: SkillId) -> Result<SkillHead, ServiceError> {
     read(service, &format!("/v1/skills/{id}?peek=true")).await
 }
@@ -121,7 +121,7 @@ pub(super) async fn peek(service: &Service, id: SkillId) -> Result<SkillHead, Se
 /// Reads the SKILL.md of a skill.
 ///
 /// # Errors
-/// Fails with the error of the service, or if the skill changed since it was listed.
+/// Fails with the service's error, or if the skill changed since it was listed.
 pub(super) async fn read_whole(service: &Service, skill: SkillHead) -> Result<FullSkill, ServiceError> {
     let id = skill.id;
     let document = read_bytes(service, &format!("/v1/skills/{id}/{DOCUMENT}"), Bounds::DOCUMENT).await?;
@@ -154,7 +154,7 @@ pub(super) async fn read_resource(service: &Service, whole: &FullSkill, path: &s
 /// Deletes a skill if its version has not changed.
 ///
 /// # Errors
-/// Fails with the error of the service; `version-conflict` if the version has changed.
+/// Fails with the service's error, which is `version-conflict` if the version has changed.
 pub(super) async fn delete(service: &Service, there: &ServiceSkill) -> Result<(), ServiceError> {
     let path = format!("/v1/skills/{}", there.id);
     let version = format!("\"{}\"", there.version);
@@ -186,7 +186,7 @@ fn unsafe_to_write(what: &str, error: &knowhow_domain::Error) -> ServiceError {
     ServiceError { status: None, code: UNSAFE.to_owned(), detail }
 }
 
-/// Escapes a text of the service as ASCII, and truncates it to 200 characters.
+/// Truncates a text from the service to 200 characters, and escapes it as ASCII.
 fn quoted(text: &str) -> String {
     text.chars().take(200).flat_map(char::escape_default).collect()
 }

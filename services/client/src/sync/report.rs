@@ -27,7 +27,7 @@ pub(super) enum SyncOutcome {
     Gone,
     /// The skill was removed from the folder, but is still in the service.
     Missing,
-    /// The skill was not deleted, because too many skills would be deleted.
+    /// The skill was not deleted, because too many skills would have been deleted.
     Kept,
     /// The skill was not changed, because both sides changed.
     Conflict,
@@ -201,7 +201,7 @@ impl SyncOutcome {
 }
 
 impl SyncEntry {
-    /// Converts a result of the upload.
+    /// Converts a result from the upload.
     pub(super) fn of(entry: sent::ImportEntry) -> Self {
         let outcome = SyncOutcome::of(&entry);
         let same = entry.same_as.map(|path| format!("it is identical to {path}"));

@@ -62,11 +62,11 @@ struct SyncSteps {
     in_folder: SideCounts,
 }
 
-/// Runs one round. Without a lock, it is a dry run. `gone` has the numbers of skills that earlier rounds deleted.
-/// `is_ripe` returns whether a skill has been missing long enough to count as removed.
+/// Runs one round. Without a lock, the round is a dry run. `gone` has the numbers of skills that earlier rounds
+/// deleted. `is_ripe` returns whether a skill has been missing long enough to count as removed.
 ///
 /// # Errors
-/// Fails if the folder cannot be read or written. Errors of the service are in the report.
+/// Fails if the folder cannot be read or written. Errors from the service are in the report.
 pub(super) async fn run(
     between: SyncSides<'_>,
     lock: Option<&Lock>,
@@ -94,7 +94,7 @@ pub(super) async fn run(
     let mut round = SyncRound { service, options, tree, folder, remote, state, report };
     round.report.stopped = round.carry_out(gone, &is_ripe).await.err();
     round.report.skills.sort_by(|one, other| (&one.name, &one.path).cmp(&(&other.name, &other.path)));
-    // If the folder was replaced meanwhile, this state does not apply to the new folder and is not saved.
+    // If the folder was replaced during the round, this state does not apply to the new folder and is not saved.
     if let Some(lock) = lock.filter(|lock| round.state != remembered && lock.is_of(root)) {
         round.state.save(lock.tree())?;
     }
@@ -104,7 +104,7 @@ pub(super) async fn run(
 /// Creates the report with the results that are known from the folder alone. Removes incomplete files.
 fn begin(folder: &mut Folder, tree: Option<&Tree>) -> SyncReport {
     if let Some(tree) = tree {
-        // Incomplete files are useless: a killed sync did not finish replacing the files that they were meant for.
+        // Incomplete files are useless: a sync was killed before they could replace the files that they were meant for.
         folder.parts.iter().for_each(|part| drop(tree.remove(part)));
     }
     SyncReport {

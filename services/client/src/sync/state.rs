@@ -18,7 +18,7 @@ use super::decide::FileDigests;
 use super::folder::check;
 use super::tree::Tree;
 
-/// Prefix of the names of files that sync writes.
+/// Name of the state file, and prefix of the names of all files that sync writes.
 pub(super) const OURS: &str = ".knowhow-sync";
 const LOCK: &str = ".knowhow-sync.lock";
 

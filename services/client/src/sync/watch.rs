@@ -26,7 +26,7 @@ use changes::{changed, watch};
 
 /// Time without changes after which a round starts.
 const QUIET: Duration = Duration::from_millis(300);
-/// Maximum wait for a time without changes.
+/// Maximum time to wait for a pause without changes.
 const LONGEST_BURST: Duration = Duration::from_secs(2);
 /// Time after which a missing skill counts as removed. Editors and checkouts may remove files and restore them.
 const RIPE: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ const LONGEST_RETRY: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy)]
 pub(super) struct WatchOptions<'a> {
     pub(super) between: SyncSides<'a>,
-    /// Interval between checks of the service. If changes of the folder cannot be watched, also the interval between
+    /// Interval between checks of the service. If changes to the folder cannot be watched, also the interval between
     /// checks of the folder.
     pub(super) every: Duration,
     pub(super) print: &'a dyn Fn(&SyncReport) -> Result<()>,

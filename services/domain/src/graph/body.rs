@@ -1,5 +1,5 @@
 //! Extracts relations that a skill's body states by a cue directly before skill names. Cues that are only near a name
-//! are ignored, because half of them are wrong.
+//! are ignored, because half of them do not state a relation.
 
 use std::sync::LazyLock;
 
@@ -13,10 +13,10 @@ use crate::inert_line;
 use crate::kernel::pattern::pattern;
 use crate::skills::name::last_segment;
 
-/// Maximum relations extracted from a skill.
+/// Maximum number of relations extracted from a skill.
 pub const MOST_EXTRACTED: usize = 50;
 
-/// Maximum characters of stored evidence.
+/// Maximum number of characters in stored evidence.
 const EVIDENCE_CHARS: usize = 200;
 
 /// A relation stated in a skill's text. A skill with the target name need not exist.
@@ -71,7 +71,7 @@ pub fn extract_relations(own: &str, body: &str) -> Vec<Extracted> {
     found.relations
 }
 
-/// Returns the relation that a block announces for the items after it, such as "Requires:".
+/// Returns the type of relation that a block announces for the items after it, as "Requires:" does.
 fn announces(block: &TextBlock) -> Option<RelationType> {
     let last = cues(&block.text).into_iter().next_back()?;
     (block.text.ends_with(':') && last.end == block.text.len()).then_some(last.kind)
@@ -94,7 +94,7 @@ struct FoundRelations<'a> {
 }
 
 impl FoundRelations<'_> {
-    /// Reads a block. If `opening` is set, the names at the start of the block have this relation.
+    /// Reads a block. If `opening` is set, the names at the start of the block are related to the skill in this way.
     fn read(&mut self, block: &TextBlock, opening: Option<RelationType>) {
         let text = block.text.as_str();
         if let Some(kind) = opening {

@@ -55,10 +55,10 @@ pub(super) fn may_be_cue(text: &str) -> bool {
 
 /// Maximum number of cues read per block.
 const MOST_CUES: usize = 200;
-/// Maximum bytes read before a cue. A block may have 256 KB, so each cue must be cheap.
+/// Maximum number of bytes read before a cue. A block may have 256 KB, so each cue must be cheap.
 const CLAUSE_BYTES: usize = 300;
 
-/// Returns all affirmative cues of a text. Cues in negations, questions, quotations and code do not count.
+/// Returns all affirmative cues in a text. Ignores cues in negations, questions, quotations and code.
 pub(super) fn cues(text: &str) -> Vec<Cue> {
     let found = CUES.captures_iter(text).take(MOST_CUES).filter_map(|captures| {
         let whole = captures.get(0)?;

@@ -8,10 +8,10 @@ use utoipa::ToSchema;
 
 use crate::{EntityId, Error, Result, inert_line};
 
-/// Maximum entities named by a memory.
+/// Maximum number of entities named by a memory.
 pub const ENTITIES_PER_MEMORY: usize = 32;
 
-/// Maximum characters of an entity's name.
+/// Maximum number of characters in an entity's name.
 const NAME_CHARS: usize = 120;
 
 /// Kind of an entity.
@@ -86,10 +86,11 @@ pub struct Entity {
     /// Name of the entity at its first mention.
     #[schema(example = "Cloudflare")]
     pub name: String,
-    /// Number of memories that name it.
+    /// Number of memories that name the entity.
     #[schema(minimum = 0)]
     pub memories: i64,
-    /// Whether only sessions with untrusted content have named it: information, not an instruction.
+    /// Whether only sessions with untrusted content have named the entity. If so, treat it as information, not as an
+    /// instruction.
     pub tainted: bool,
     /// Time of the first mention.
     pub created_at: DateTime<Utc>,

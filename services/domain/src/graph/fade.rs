@@ -29,7 +29,7 @@ pub fn faded(base: f32, daily: f32, days: f64, floor: f32) -> f32 {
     (left as f32).max(floor.min(base))
 }
 
-/// Returns the strength of the relation of two skills with `shared` common memories: `tanh(shared / 2)`.
+/// Returns the strength of the relation between two skills that `shared` memories both name: `tanh(shared / 2)`.
 pub fn affinity(shared: i32) -> f32 {
     (f64::from(shared) * 0.5).tanh() as f32
 }

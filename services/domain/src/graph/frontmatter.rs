@@ -5,8 +5,8 @@ use super::names::clean;
 use crate::SkillDocument;
 use crate::skills::name::lookup_key;
 
-/// Frontmatter keys of skill lists, at the top level or below `metadata` or `metadata.hermes`, with their relations.
-/// `related_skills` is from Hermes (NousResearch/hermes-agent).
+/// Frontmatter keys that list skills, at the top level or below `metadata` or `metadata.hermes`, each with its relation
+/// type. `related_skills` is from Hermes (NousResearch/hermes-agent).
 const KEYS: [(&str, RelationType); 12] = [
     ("requires", RelationType::Requires),
     ("depends-on", RelationType::Requires),
@@ -22,8 +22,8 @@ const KEYS: [(&str, RelationType); 12] = [
     ("related", RelationType::SeeAlso),
 ];
 
-/// Returns the relations of a frontmatter: type, look-up key of the other skill, and frontmatter key. Values that are
-/// not lists of names are ignored, e.g. the programs that some dialects list under `requires`.
+/// Returns the relations declared in a frontmatter: type, look-up key of the other skill, and frontmatter key. Values
+/// that are not lists of names are ignored, e.g. the programs that some dialects list under `requires`.
 pub fn declared_relations(document: &SkillDocument) -> Vec<(RelationType, String, &'static str)> {
     let mut found = Vec::new();
     let mut add = |kind, name: &str, key| {

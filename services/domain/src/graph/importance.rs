@@ -7,33 +7,33 @@ use utoipa::ToSchema;
 
 use super::fade::faded;
 
-/// Reported outcomes of a skill's uses.
+/// Numbers of uses of a skill, by reported outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Outcomes {
-    /// Successful uses.
+    /// Number of successful uses.
     #[schema(minimum = 0)]
     pub success: i64,
-    /// Failed uses.
+    /// Number of failed uses.
     #[schema(minimum = 0)]
     pub failure: i64,
-    /// Partly successful uses.
+    /// Number of partly successful uses.
     #[schema(minimum = 0)]
     pub partial: i64,
 }
 
-/// Assumed success rate without reports.
+/// Success rate that is assumed if there are no reports.
 const USUAL_SUCCESS: f64 = 0.8;
 
 /// Weight of the assumed rate, in uses, so that a single failure has little effect.
 const USUAL_USES: f64 = 4.0;
 
 impl Outcomes {
-    /// Returns the number of reported outcomes.
+    /// Returns the number of uses with a reported outcome.
     pub fn count(self) -> i64 {
         self.success + self.failure + self.partial
     }
 
-    /// Returns the success rate, 0 to 1; `None` without reports. A partial success counts half.
+    /// Returns the success rate, 0 to 1; `None` if there are no reports. A partial success counts half.
     pub fn success_rate(self) -> Option<f32> {
         (self.count() > 0).then(|| (self.went_well() / self.count() as f64) as f32)
     }
@@ -67,9 +67,9 @@ impl Add for Outcomes {
 /// Decay of a skill's importance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fading {
-    /// Factor per idle day, 0 to 1.
+    /// Factor on the importance per idle day, 0 to 1.
     pub rate: f32,
-    /// Minimum after decay, 0 to 1.
+    /// Minimum importance after decay, 0 to 1.
     pub floor: f32,
 }
 
@@ -85,10 +85,10 @@ impl Fading {
     }
 }
 
-/// Maximum raise of a skill's ranking factor by memories. Relations raise it by at most the same amount.
+/// Maximum increase of a skill's ranking factor due to memories. Relations increase it by at most the same amount.
 const MOST_RAISE: f64 = 0.25;
 
-/// Number of memories, or of full-strength relations, for half of the maximum raise.
+/// Number of memories, or of full-strength relations, that give half of the maximum raise.
 const HALF_RAISE: f64 = 4.0;
 
 /// Returns a skill's ranking factor for its links in the graph, from 1 to 1.5. `memories` is the number of memories

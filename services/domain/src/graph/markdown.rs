@@ -2,7 +2,7 @@
 
 use crate::text::fence::{Fence, FenceLine};
 
-/// A piece of text that is read by itself.
+/// A heading, list item or paragraph, which is searched separately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextBlock {
     pub(super) kind: BlockKind,

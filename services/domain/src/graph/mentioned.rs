@@ -1,4 +1,4 @@
-//! Finds entities of the user's memories in a skill's text.
+//! Finds entities from the user's memories in a skill's text.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use super::writing::{is_border, is_sign, may_have_particle};
 use crate::recall::is_ordinary_word;
 use crate::{Error, Result, SkillDocument};
 
-/// Minimum characters of a name; a shorter name would match everywhere.
+/// Minimum number of characters in a name; a shorter name would match everywhere.
 const LEAST_CHARS: usize = 3;
-/// Minimum characters of a name in scripts with one letter per syllable or word.
+/// Minimum number of characters in a name in a script with one letter per syllable or word.
 const LEAST_SIGNS: usize = 2;
 
-/// Maximum entities found in a skill's text.
+/// Maximum number of entities found in a skill's text.
 const MOST_NAMED: usize = 64;
 
 /// Names to search for in texts.
@@ -35,7 +35,7 @@ struct NamedEntity {
 }
 
 impl Things {
-    /// Makes a search for names, each with the index of its entity. Names that are too short are ignored.
+    /// Prepares a search for names, each with the index of its entity. Names that are too short are ignored.
     ///
     /// # Errors
     /// `Internal` if there are more names than a search supports.

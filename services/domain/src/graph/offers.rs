@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 /// Counts of the turns that offered a skill, and of offers that did not help. Recall does not use them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Offers {
-    /// Turns that named the skill or included its text.
+    /// Number of turns that named the skill or included its text.
     #[schema(minimum = 0)]
     pub offered: i64,
-    /// Offers without the text that were not followed by a use before the user's next turn in the session.
+    /// Number of offers without the text that were not followed by a use before the user's next turn in the session.
     #[schema(minimum = 0)]
     pub ignored: i64,
-    /// Reports that the skill did not apply.
+    /// Number of reports that the skill did not apply.
     #[schema(minimum = 0)]
     pub inapplicable: i64,
 }

@@ -8,7 +8,7 @@ const AROUND: [char; 14] = ['*', '_', '`', '"', '\'', '“', '”', '„', '‘'
 /// Words that are always verbs after a subject.
 const VERBS: [&str; 3] = ["is", "has", "was"];
 
-/// Words before a noun. `that` is missing because it also begins a clause: "mark rows that are empty".
+/// Words before a noun. `that` is not listed, because it also begins a clause: "mark rows that are empty".
 const DETERMINERS: [&str; 15] =
     ["the", "a", "an", "this", "his", "her", "its", "their", "our", "your", "my", "no", "all", "every", "each"];
 

@@ -1,6 +1,6 @@
 //! Word boundaries in different scripts.
 
-/// Class of a letter's script by its separation of words.
+/// Class of a script by how it separates words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
     /// Words are separated by blanks.

@@ -48,7 +48,7 @@ pub struct Job {
     pub user: Option<String>,
     /// Number of attempts so far.
     pub attempts: i16,
-    /// Maximum attempts.
+    /// Maximum number of attempts.
     pub max_attempts: i16,
     /// Error of the last attempt.
     pub last_error: Option<String>,
@@ -67,13 +67,13 @@ pub struct JobQueue {
     /// Kind of work.
     #[schema(example = "embed_skill")]
     pub task: String,
-    /// Jobs that wait for a worker, including delayed ones.
+    /// Number of jobs that wait for a worker, including delayed ones.
     pub waiting: i64,
-    /// Running jobs.
+    /// Number of running jobs.
     pub running: i64,
-    /// Failed jobs that will be retried.
+    /// Number of failed jobs that will be retried.
     pub failed: i64,
-    /// Jobs that failed permanently.
+    /// Number of jobs that failed permanently.
     pub dead: i64,
     /// Creation time of the oldest job that is not dead.
     pub oldest_at: Option<DateTime<Utc>>,
@@ -99,7 +99,7 @@ impl JobQueue {
 pub mod task {
     /// Runs a pass of a dream.
     pub const DREAM: &str = "dream";
-    /// Starts a user's dream runs of one night.
+    /// Starts a user's dream runs for one night.
     pub const DREAM_NIGHT: &str = "dream_night";
     /// Enqueues a job for each user at the start of the user's night.
     pub const DREAM_NIGHTS: &str = "dream_nights";
@@ -109,7 +109,7 @@ pub mod task {
     pub const EMBED_MEMORIES: &str = "embed_memories";
     /// Embeds a skill.
     pub const EMBED_SKILL: &str = "embed_skill";
-    /// Enqueues a job for each text without a vector of the current model.
+    /// Enqueues a job for each text without a vector from the current model.
     pub const EMBED_STALE: &str = "embed_stale";
     /// Enriches a skill that has a short description.
     pub const ENRICH_SKILL: &str = "enrich_skill";

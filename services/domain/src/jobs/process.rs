@@ -41,7 +41,7 @@ pub struct Process {
     /// Host name; in Kubernetes the name of the pod.
     #[schema(example = "knowhow-api-6d4cf56db6-x8k2p")]
     pub host: String,
-    /// Maximum connections to the database.
+    /// Maximum number of connections to the database.
     #[schema(minimum = 1)]
     pub connections: i32,
     /// Start time, by the database's clock.

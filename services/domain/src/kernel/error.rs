@@ -168,8 +168,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Copies the error of a shared operation for one of its waiters. Kinds of errors that are not copied become
-    /// `Internal`, with only their code.
+    /// Returns a copy of the error of a shared operation, for one of the callers that wait for it. Kinds of errors that
+    /// cannot be copied become `Internal` and keep only their code.
     pub fn of_many(error: Arc<Self>) -> Self {
         Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
             Self::Unavailable(why) => Self::Unavailable(why.clone()),

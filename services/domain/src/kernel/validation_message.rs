@@ -56,7 +56,7 @@ fn finding_at(path: &Path, message: &str) -> FieldError {
     if let Some(member) = finding.member {
         let mut end = String::new();
         push_member(&mut end, member);
-        // The path includes an unknown member, but not a missing or duplicate member. If the body may have one of
+        // Serde's path includes an unknown member, but not a missing or duplicate member. If the body may have one of
         // several forms, the path is empty.
         if finding.is_below || !pointer.ends_with(&end) {
             pointer.push_str(&end);
@@ -70,7 +70,7 @@ fn push_member(pointer: &mut String, member: &str) {
     pointer.push_str(&member.replace('~', "~0").replace('/', "~1"));
 }
 
-/// Parts of a message of serde.
+/// Parts of a serde error message.
 struct ParsedMessage<'a> {
     member: Option<&'a str>,
     /// Whether the path ends at the parent of the member.
@@ -78,7 +78,7 @@ struct ParsedMessage<'a> {
     detail: String,
 }
 
-/// Translates a message of serde about a query parameter. The result has no pointer.
+/// Translates a serde error message about a query parameter. The result has no pointer.
 pub fn reason(message: &str) -> String {
     explain_message(message).detail
 }
@@ -117,7 +117,7 @@ fn wrong_value(message: &str) -> String {
         return format!("must be {}, is {}", in_json(expected, given), kind_of(given));
     }
     match message {
-        // Messages of chrono and uuid.
+        // Messages from chrono and uuid.
         "premature end of input"
         | "trailing input"
         | "input contains invalid characters"

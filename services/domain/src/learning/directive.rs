@@ -9,9 +9,9 @@ use crate::skills::manifest;
 use crate::text::invisible::is_invisible;
 use crate::{Error, Result};
 
-/// Maximum characters of a directive.
+/// Maximum number of characters in a directive.
 pub const DIRECTIVE_CHARS: usize = 16_000;
-/// Maximum stored versions of a directive; the oldest is removed.
+/// Maximum number of stored versions of a directive; the oldest is removed.
 pub const DIRECTIVE_VERSIONS: i32 = 50;
 
 /// Prompt that a directive belongs to.
@@ -35,11 +35,11 @@ pub const DIRECTIVE_VERSIONS: i32 = 50;
 pub enum DirectiveName {
     /// Writing the index line of a skill.
     Summary,
-    /// Writing discovery texts for a skill with a thin description.
+    /// Writing discovery texts for a skill with a short description.
     Enrich,
     /// Summarising a conversation for the next one.
     Conversation,
-    /// Reviewing a change of a skill.
+    /// Reviewing a change to a skill.
     Review,
     /// Writing skills for recurring requests.
     DreamGaps,
@@ -47,11 +47,11 @@ pub enum DirectiveName {
     DreamConsolidate,
     /// Fixing skills that led to corrections.
     DreamOptimize,
-    /// Writing the reflection of a day.
+    /// Writing the daily reflection.
     ReflectDaily,
-    /// Writing the reflection of a week.
+    /// Writing the weekly reflection.
     ReflectWeekly,
-    /// Writing the reflection of a month.
+    /// Writing the monthly reflection.
     ReflectMonthly,
     /// Choosing the skills that help with a message.
     Judge,
@@ -86,7 +86,7 @@ pub struct Directive {
     /// Version of the tenant's text, from 1; 0 for the built-in one.
     #[schema(minimum = 0)]
     pub version: i32,
-    /// SHA-256 of the text, hex.
+    /// Hex SHA-256 of the text.
     pub digest: String,
     /// Whether this is the built-in text.
     pub is_builtin: bool,
@@ -122,7 +122,7 @@ pub struct DirectiveVersion {
     /// Version of the tenant's text, from 1; 0 for the built-in one.
     #[schema(minimum = 0)]
     pub version: i32,
-    /// SHA-256 of the text, hex.
+    /// Hex SHA-256 of the text.
     pub digest: String,
     /// Whether this is the built-in text.
     pub is_builtin: bool,

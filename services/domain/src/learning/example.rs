@@ -1,4 +1,4 @@
-//! Examples and counter-examples. A skill was used after an example; it did not apply to a counter-example.
+//! Examples and counter-examples. A skill was used after an example, and did not apply to a counter-example.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 
 use crate::ExampleId;
 
-/// A message after which a skill was used, so that similar messages find the skill; or a counter-example.
+/// An example or a counter-example. A message becomes an example if a skill is used after it, so that similar messages
+/// find the skill. A message becomes a counter-example if the skill did not apply to it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Example {
     /// Id of the example, for deleting it.

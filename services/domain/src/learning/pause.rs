@@ -1,8 +1,8 @@
 //! Yields the processor in long computations. Expensive work runs on low-priority threads. Linux preempts such a
 //! thread only at its next tick, which may be 4 ms after a request needs the processor.
 
-/// Steps of a loop between two yields. If a user has thousands of skills, 64 terms of a message take some tenths of a
-/// millisecond. Ordinary messages have fewer terms.
+/// Number of loop steps between two yields. If a user has thousands of skills, 64 terms of a message take some tenths
+/// of a millisecond. Ordinary messages have fewer terms.
 const STEPS: usize = 64;
 
 /// Yields to other threads. Callers use it between pieces of work of at least a tenth of a millisecond.

@@ -1,6 +1,6 @@
 //! Variable-length bit codes for integers, packed without gaps, the highest bit first.
 
-/// Minimum quotient of a number that is written whole instead of in Rice's code.
+/// Minimum quotient at which a number is written in full instead of in Rice's code.
 const FAR: u32 = 31;
 
 /// Writes integers as bits.
@@ -32,9 +32,9 @@ impl BitWriter {
         self.put(number, length);
     }
 
-    /// Writes a number in Rice's code (1979), which is short for numbers around 2^low: `number >> low` zeros and a
-    /// one, then the lowest `low` bits. `low` is at most 31. Much larger numbers are written whole after [`FAR`]
-    /// zeros, so that a code takes at most 64 bits.
+    /// Writes a number in Rice's code (1979), which is short for numbers around 2^low: `number >> low` zeros and a one,
+    /// then the lowest `low` bits. `low` is at most 31. Much larger numbers are written in full after [`FAR`] zeros, so
+    /// that a code takes at most 64 bits.
     pub(super) fn put_rice(&mut self, number: u32, low: u32) {
         let times = number >> low;
         self.put(1, times.min(FAR) + 1);

@@ -26,25 +26,25 @@ pub struct ListedSkill<'a> {
     pub name: &'a str,
     /// Name in the frontmatter, if it differs from `name`.
     pub alias: Option<&'a str>,
-    /// The text (its `embedding` is ignored); `None` if unchanged.
+    /// The text, or `None` if it is unchanged. Its `embedding` is ignored.
     pub text: Option<SkillText<'a>>,
-    /// The embedding (`Some(None)` if missing); `None` if unchanged.
+    /// The embedding, or `None` if it is unchanged; `Some(None)` if the skill has no embedding.
     pub embedding: Option<Option<&'a [f32]>>,
 }
 
 /// The search index of a list of skills; each skill is identified by its position in the list.
 #[derive(Debug, Default)]
 pub struct Catalogue {
-    /// Parts of the index, at most two. Each part has the words of some skills.
+    /// Parts of the index, at most two. Each part has the word counts of some skills.
     parts: Vec<CatalogueSegment>,
-    /// For each skill, the part that has its words, and its number in that part.
+    /// Location of each skill: the part that has its word counts, and its number in that part.
     homes: Vec<(u8, u32)>,
-    /// BM25 scale of each skill.
+    /// BM25 scale for each skill.
     scales: Vec<Scale>,
     /// Depth of each skill, from 0 for an empty body to almost 1 for a very long one. `median_depth` is the median.
     pub(super) depths: Vec<f32>,
     pub(super) median_depth: f32,
-    /// Skills that are recalled by name only, ascending.
+    /// Positions of the reserved skills, in ascending order. A reserved skill is recalled by name only.
     reserved: Vec<u32>,
     pub(super) triggers: Triggers,
     /// Positions of the skills, sorted by name.
@@ -54,12 +54,12 @@ pub struct Catalogue {
     /// Hashes of the names in each skill's `see_also`. Unknown names are included, because the skill may be added
     /// later.
     see_also: Vec<Box<[u64]>>,
-    /// Related skills of all skills, concatenated. `related_ends` has the end index for each skill.
+    /// Lists of related skills for all skills, concatenated. `related_ends` has the end index of each list.
     related: Vec<u32>,
     related_ends: Vec<u32>,
 }
 
-/// Maximum related skills of a skill. A SKILL.md may list thousands, but a turn shows five.
+/// Maximum number of related skills stored per skill. A SKILL.md may list thousands, but a turn shows five.
 pub(super) const RELATED: usize = 64;
 
 impl Catalogue {
@@ -104,13 +104,13 @@ impl Catalogue {
         size_of::<Self>() + numbers + words + names + pointed + self.len() * each + self.meanings.weight()
     }
 
-    /// Returns whether a skill is recalled by name only.
+    /// Returns whether a skill is reserved, which means that it is recalled by name only.
     pub fn is_reserved(&self, skill: usize) -> bool {
         !self.reserved.is_empty() && u32::try_from(skill).is_ok_and(|skill| self.reserved.binary_search(&skill).is_ok())
     }
 
-    /// Returns for each skill the Jaccard index (0 to 1) of its words and the words of `other`. The words are those
-    /// of name, description and triggers.
+    /// Returns for each skill the Jaccard index (0 to 1) of its words and the words of `other`. Only words from name,
+    /// description and triggers count.
     pub fn shared_words(&self, other: &SkillText<'_>) -> Vec<f32> {
         let claims = claims_of(other.description);
         let texts = [other.name, &*claims].into_iter().chain(other.triggers.iter().map(String::as_str));
@@ -157,12 +157,12 @@ impl Catalogue {
         self.meanings.cosines(embedding)
     }
 
-    /// Returns the skills that contain a term, unordered, with BM25 weights; empty for an unknown term.
+    /// Returns the skills that contain a term, with BM25 weights, in no particular order; empty for an unknown term.
     pub(super) fn list(&self, term: u32) -> impl Iterator<Item = (usize, Weights)> {
         self.count(term).map(|(skill, count)| (skill, self.scales[skill].weigh(count)))
     }
 
-    /// Returns the skills that contain a term, unordered, with counts.
+    /// Returns the skills that contain a term, with counts, in no particular order.
     pub(super) fn count(&self, term: u32) -> impl Iterator<Item = (usize, Count)> {
         self.parts.iter().flat_map(move |part| part.find(term))
     }
@@ -184,8 +184,8 @@ impl Catalogue {
         self.parts.len()
     }
 
-    /// Returns the whole content with exact numbers, and the counts of `terms`. The distribution over parts is left
-    /// out, because it depends on the order of updates.
+    /// Returns the whole content with exact numbers, including the counts of `terms`, for comparisons in tests. The
+    /// distribution over parts is left out, because it depends on the order of updates.
     #[cfg(test)]
     pub(super) fn contents(&self, terms: &[u32]) -> [String; 5] {
         let Self {

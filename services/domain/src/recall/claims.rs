@@ -1,4 +1,5 @@
-//! Removes disclaimers (uses that a skill is *not* for) from descriptions, because a search should not match their words.
+//! Removes disclaimers (uses that a skill is *not* for) from descriptions, because a search should not match their
+//! words.
 
 use std::borrow::Cow;
 
@@ -39,7 +40,7 @@ pub(super) fn claims_of(description: &str) -> Cow<'_, str> {
 }
 
 fn find_disclaimer(lower: &str, from: usize) -> Option<usize> {
-    // Text that follows a letter and a space is not a clause of its own: "tests that do not use the network".
+    // Text that follows a letter and a space does not begin a clause: "tests that do not use the network".
     let stands_first = |at: &usize| {
         let lead = lower[..*at].trim_end_matches(' ');
         !lead.ends_with(char::is_alphanumeric)

@@ -1,4 +1,4 @@
-//! Counts the terms of skills.
+//! Counts the terms in skills.
 
 use super::claims::claims_of;
 use super::phrases::{Phrases, print_of};
@@ -13,14 +13,14 @@ pub(super) struct Row {
     pub(super) count: Count,
 }
 
-/// Number of terms of a skill, by field.
+/// Numbers of terms in a skill, by field.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lengths {
-    /// Number of terms of name, description and triggers.
+    /// Number of terms in name, description and triggers.
     pub(super) text: f32,
-    /// Number of terms of the body.
+    /// Number of terms in the body.
     pub(super) body: f32,
-    /// Number of different terms of name, description and triggers.
+    /// Number of different terms in name, description and triggers.
     pub(super) claims: u32,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// Counts the terms of the next skill.
+    /// Counts the terms in the next skill.
     pub(super) fn add(&mut self, skill: &SkillText<'_>) {
         let mut own = Lengths::default();
         let claims = claims_of(skill.description);

@@ -3,15 +3,15 @@
 use super::examples::Examples;
 use super::signals::Signals;
 
-/// Largest cosine of a counter-example that has no effect. Messages that need the skill may be as similar.
+/// Maximum cosine of a counter-example that has no effect. Messages that need the skill may be as similar to it.
 const FROM: f32 = 0.5;
 
 /// Lead at which a counter-example excludes the skill. The lead is its cosine minus the highest cosine of the
-/// description and the examples, or minus `FROM` if that is higher.
+/// description and the examples, or minus `FROM` if that is higher than these cosines.
 const FULL: f32 = 0.15;
 
-/// Adds the cosine of the nearest counter-example to the signals of each skill, and weakens the skill's other
-/// signals. Names in the message are not signals, so counter-examples do not affect named skills.
+/// Adds the cosine of the nearest counter-example to the signals of each skill, and weakens the skill's other signals.
+/// A skill that the message names is not affected, because names are not signals.
 ///
 /// Runs after all other signals are set and before they are weighted, so that no fitted weight depends on
 /// counter-examples.

@@ -22,10 +22,10 @@ impl EmbeddedKind {
     }
 }
 
-/// Maximum embedded characters of the description. The model reads about four per token, and descriptions begin with
-/// the purpose.
+/// Maximum number of characters of the description that are embedded. The model reads about four per token, and
+/// descriptions begin with the purpose.
 const DESCRIPTION_CHARS: usize = 300;
-/// Maximum embedded characters of all triggers together.
+/// Maximum number of characters that are embedded of all triggers together.
 const TRIGGERS_CHARS: usize = 300;
 
 /// Returns the text to embed for a skill: name, description without disclaimers, triggers; never the body.

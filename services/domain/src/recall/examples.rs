@@ -18,8 +18,8 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// Creates examples from vectors in any order, each with the position of its skill. Zero vectors, and vectors
-    /// with other dimensions than the first, are left out.
+    /// Creates examples from vectors in any order, each with the position of its skill. Leaves out zero vectors and
+    /// vectors with other dimensions than the first.
     pub fn new<'a>(examples: impl Iterator<Item = (u32, &'a [f32])>) -> Self {
         let mut taken = Self::default();
         for (skill, vector) in examples.filter(|(_, vector)| !vector.is_empty()) {
@@ -53,7 +53,7 @@ impl Examples {
         moved
     }
 
-    /// Adds the statistics of these examples and this catalogue.
+    /// Computes the statistics of these examples in this catalogue, and stores them in `learned`.
     pub fn with_learned(mut self, catalogue: &Catalogue) -> Self {
         self.learned = ExampleStatistics::of(self.by_skill(), &catalogue.meanings);
         self
@@ -84,7 +84,7 @@ impl Examples {
         groups.into_iter()
     }
 
-    /// Returns the vectors, rounded as stored.
+    /// Returns the vectors with the rounding of the stored form.
     pub fn vectors(&self) -> Vec<Vec<f32>> {
         let rows = self.rows.chunks_exact(self.dims.max(1)).zip(&self.scales);
         rows.map(|(row, scale)| row.iter().map(|byte| f32::from(*byte) * scale).collect()).collect()
@@ -106,14 +106,14 @@ impl Examples {
         size_of::<Self>() + self.rows.capacity() + numbers * size_of::<u32>() + self.learned.weight()
     }
 
-    /// Returns the highest cosine of `query` to an example; 0 without comparable examples.
+    /// Returns the highest cosine between `query` and an example; 0 if no example can be compared.
     pub fn nearest(&self, query: &[f32]) -> f32 {
         let mut nearest: f32 = 0.0;
         self.visit_cosines(query, |_, cosine| nearest = nearest.max(cosine));
         nearest
     }
 
-    /// Calls `visit` with the skill's position and the cosine of `query`, for each example.
+    /// Calls `visit` for each example, with the position of its skill and its cosine to `query`.
     pub(super) fn visit_cosines(&self, query: &[f32], mut visit: impl FnMut(usize, f32)) {
         let query = if query.len() == self.dims { shorten(query) } else { None };
         let Some((query, scale)) = query else { return };

@@ -1,8 +1,8 @@
 //! Estimates whether a message asks for any skill. A logistic regression on the features of the best skill separates
 //! messages that a skill answers from messages that no skill answers.
 //!
-//! The estimate does not require that the skill explains most of the message, because most words are politeness,
-//! names and details. It has two sets of weights: short skills are found by meaning, long ones by their words
+//! The estimate does not require the skill to match most of the message, because most words are politeness, names and
+//! details. There are two sets of weights: short skills are found by meaning, long ones by their words
 //! (docs/users/recall.md).
 
 use super::fitted::{
@@ -12,7 +12,7 @@ use super::fitted::{
 use super::signals::{Context, Signals};
 use super::weights::Floor;
 
-/// Minimum fit of a message for its hits to be relevant, unless the tenant sets another.
+/// Minimum fit of a message for its hits to be relevant, unless the tenant sets another value.
 pub const FLOOR: f32 = 0.18;
 
 /// Fit of a message that contains a distinctive trigger phrase.
@@ -24,12 +24,12 @@ pub(super) struct BestFeatures<'a> {
     pub(super) score: f32,
     /// Score of the second-best skill, if there is one.
     pub(super) second: Option<f32>,
-    /// Score from words.
+    /// The part of the score that comes from words.
     pub(super) words: f32,
 }
 
-/// Estimates the probability, 0 to 1, that the best skill answers the message. Assumes that half of all messages ask for a
-/// skill.
+/// Estimates the probability, 0 to 1, that the best skill answers the message. Assumes that half of all messages ask
+/// for a skill.
 pub(super) fn estimate_fit(context: &Context, best: &BestFeatures<'_>) -> f32 {
     let (short, long, evidence) = if context.has_meaning {
         (&WORDS_AND_MEANING_SHORT, &WORDS_AND_MEANING_LONG, &WORDS_AND_MEANING_EVIDENCE)
@@ -57,13 +57,12 @@ pub(super) fn estimate_fit(context: &Context, best: &BestFeatures<'_>) -> f32 {
     if best.signals.trigger > 0.0 { fit.max(CERTAIN) } else { fit }
 }
 
-/// Returns how long the best skill and most other skills are, from 0 for short to 1 for long. The shorter of both
-/// counts.
+/// Returns the length of the best skill or of a typical skill, whichever is shorter: from 0 for short to 1 for long.
 pub(super) fn longness(context: &Context, best: &Signals) -> f32 {
     ((context.depth.min(best.depth) - SHORT) / (LONG - SHORT)).clamp(0.0, 1.0)
 }
 
-/// Maximum depth of short skills (about 50 terms).
+/// Maximum depth that counts as short (about 50 terms).
 const SHORT: f32 = 0.2;
-/// Minimum depth of long skills (about 110 terms).
+/// Minimum depth that counts as long (about 110 terms).
 const LONG: f32 = 0.35;

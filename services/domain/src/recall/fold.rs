@@ -11,7 +11,7 @@ pub(crate) enum Class {
     Gap,
     /// A letter or digit of a script that separates words with spaces.
     Word,
-    /// A letter of a script without spaces between words, or of a script that attaches particles to words (Hangul).
+    /// A letter of a script that writes words without spaces, or that attaches particles to words (Hangul).
     Dense,
 }
 

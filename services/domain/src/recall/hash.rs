@@ -1,4 +1,4 @@
-//! Hashes of terms. They are equal on all machines and runs, so that a catalogue depends only on its texts.
+//! Hashes of terms. They are equal on all machines and in all runs, so that a catalogue depends only on its texts.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -43,7 +43,8 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// Returns the half of a hash that catalogues store. A collision of two of 100,000 terms affects a rank, not correctness.
+/// Returns the half of a hash that catalogues store. A collision between two of 100,000 terms affects a rank, not
+/// correctness.
 pub(super) fn short(hash: u64) -> u32 {
     (hash >> 32) as u32
 }

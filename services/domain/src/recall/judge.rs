@@ -1,4 +1,4 @@
-//! Judging: the hits of a ranking that a model may choose from, and whether a ranking is unsure.
+//! Judging: selects the hits that a model may choose from, and detects uncertain rankings.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,7 +18,7 @@ pub enum Judge {
     Always,
 }
 
-/// Maximum factor between the odds of the fit and the odds of the floor in an unsure ranking.
+/// Maximum ratio between the odds of the fit and the odds of the floor at which a ranking counts as unsure.
 const UNSURE_ODDS: f32 = 8.0;
 
 /// Minimum closeness of the second hit that makes a ranking unsure.
@@ -28,12 +28,13 @@ const CLOSE_SECOND: f32 = 0.5;
 const LEAST: f32 = 1e-6;
 
 impl Ranking {
-    /// Returns the hits that a model may choose from, best first. Hits excluded by a counter-example are left out.
+    /// Returns the hits that a model may choose from, best first. Leaves out hits that a counter-example excludes.
     pub fn candidates(&self) -> impl Iterator<Item = &Hit> {
         self.hits.iter().filter(|hit| hit.closeness > 0.0)
     }
 
-    /// Returns whether it is uncertain if a skill helps, or which one does. `floor` is the minimum fit of relevant hits.
+    /// Returns whether it is uncertain if a skill helps, or which one does. `floor` is the minimum fit of relevant
+    /// hits.
     pub fn is_unsure(&self, floor: f32) -> bool {
         let is_near_floor = (odds(self.fit) / odds(floor)).ln().abs() <= UNSURE_ODDS.ln();
         let comes = self.relevant(floor);

@@ -1,5 +1,5 @@
-//! Compares messages with the examples of skills: the nearness to the examples' mean, their agreement, and the usual
-//! nearness of messages to their skill.
+//! Compares messages with the examples of skills. Computes a message's nearness to a skill, and the usual nearness of
+//! messages to their skill.
 
 use super::meaning::Meanings;
 use crate::kernel::dot::dot;
@@ -13,11 +13,11 @@ const PRIOR: f32 = 4.0;
 /// Statistics of a catalogue's examples that do not depend on a message.
 #[derive(Debug, Default)]
 pub(super) struct ExampleStatistics {
-    /// For each skill, by position, the norm of the sum of the vectors of description and examples. It is 0 without
-    /// examples or without the description's vector.
+    /// Norm of the sum of the vectors of description and examples, by the skill's position. It is 0 without examples or
+    /// without the description's vector.
     lengths: Vec<f32>,
-    /// Mean nearness of examples to their skill. An example is compared with the others of its skill. `None` without
-    /// examples.
+    /// Mean nearness of examples to their skill. An example is compared with the other examples of its skill. `None` if
+    /// there are no examples.
     pub(super) own: Option<f32>,
 }
 
@@ -42,7 +42,7 @@ impl Compared {
         self.agreement += ((example - description) / SCALE).exp();
     }
 
-    /// Returns the message's nearness to the skill: the average of its cosine to the mean vector and of the examples'
+    /// Returns the message's nearness to the skill: the average of its cosine to the mean vector and the examples'
     /// vote. `length` is the norm of the sum of all vectors; 0 if unknown.
     pub(super) fn nearness(&self, description: f32, length: f32) -> f32 {
         let voted = description + SCALE * ((PRIOR + self.agreement) / (PRIOR + self.count)).ln();

@@ -1,9 +1,9 @@
-//! Embeddings of a catalogue's skills, and their cosines to a message.
+//! Embeddings of the skills in a catalogue, and their cosines to a message.
 
 use half::f16;
 
-/// Embeddings of some skills as 16-bit floats, like a `halfvec` of pgvector. Cosines therefore differ from those of the
-/// database only by the order of additions (about 1e-6).
+/// Embeddings of some skills as 16-bit floats, like a `halfvec` of pgvector. Cosines therefore differ from the
+/// database's only by the order of additions (about 1e-6).
 #[derive(Debug, Default)]
 pub(super) struct Meanings {
     dims: usize,
@@ -25,8 +25,8 @@ pub(super) enum Vector<'a> {
 }
 
 impl Meanings {
-    /// Returns the embeddings of a new list of skills, in the order of the list. A zero vector, or a vector with
-    /// other dimensions than the first, counts as missing.
+    /// Returns the embeddings of a new list of skills, in the order of the list. A zero vector, or a vector with other
+    /// dimensions than the first, counts as missing.
     pub(super) fn update<'a>(&self, vectors: impl Iterator<Item = Vector<'a>>) -> Self {
         let mut meanings = Self::default();
         for vector in vectors {

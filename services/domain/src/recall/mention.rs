@@ -35,8 +35,8 @@ impl Mention {
         }
     }
 
-    /// Adds a later mention of the same skill. The mention with the higher priority wins. Between equals, the later
-    /// wins if both are decisive, or if only the later is explicit.
+    /// Adds a later mention of the same skill. The mention with the higher priority wins. If the priorities are equal,
+    /// the later mention wins if a cue decided both, or if only the later is explicit.
     pub(super) fn add(&mut self, later: Self) {
         let explicit = self.explicit || later.explicit;
         let (own, other) = (self.weight(), later.weight());

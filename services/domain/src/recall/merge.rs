@@ -1,4 +1,4 @@
-//! Merges the rankings of several texts of one message.
+//! Merges the rankings of several texts from one message.
 
 use super::ranking::{Hit, Ranking};
 

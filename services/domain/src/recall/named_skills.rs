@@ -10,15 +10,16 @@ use super::passages::MessagePassages;
 use super::ranking::Ranking;
 use super::tokens::{MESSAGE_TERMS, each_term, list_distinct_terms};
 
-/// Maximum rank of a skill that agrees with the message.
+/// Maximum rank of a skill among the skills that agree with the message.
 const AGREEING_RANK: usize = 5;
 /// Minimum total rarity of the words, other than the name, that a skill shares with the message: a rare word or two
 /// ordinary ones.
 const AGREEING_MASS: u32 = (4.5 * GRAINS) as u32;
-/// Maximum ordinary names that are checked against the rest of the message, because each check scans all skills.
+/// Maximum number of ordinary names that are checked against the rest of the message, because each check scans all
+/// skills.
 pub(super) const WEIGHED: usize = 32;
-/// Minimum terms of a message for using its embedding. With fewer terms, the embedding mostly reflects the name
-/// itself.
+/// Minimum number of terms in a message for its embedding to be used. With fewer terms, the embedding mostly reflects
+/// the name itself.
 const TELLING_TERMS: usize = 4;
 /// Minimum cosine between a message and a skill for the embedding to count.
 const TELLING_COSINE: f32 = 0.48;
@@ -26,7 +27,7 @@ const TELLING_COSINE: f32 = 0.48;
 const GRAINS: f32 = 1024.0;
 
 impl Catalogue {
-    /// Returns the skills named in a message by whole words, in two lists: skills that are meant, and skills that are
+    /// Returns the skills that a message names by whole words, in two lists: skills that are meant, and skills that are
     /// not. Each skill occurs once. The most specific (longest) names come first.
     ///
     /// A name is meant if it is not an ordinary word or is called explicitly. Otherwise the rest of the message must
@@ -49,7 +50,8 @@ impl Catalogue {
         })
     }
 
-    /// Returns the skills that a text names unambiguously: by a name that is not an ordinary word, or in an explicit form.
+    /// Returns the skills that a text names unambiguously: by a name that is not an ordinary word, or in an explicit
+    /// form.
     pub fn find_surely_named(&self, text: &str) -> Vec<Mention> {
         self.find_mentions(text).into_iter().filter(|mention| mention.explicit || !mention.common).collect()
     }
@@ -60,12 +62,12 @@ impl Catalogue {
     }
 }
 
-/// The words of a message, read once for all names in it.
+/// The words in a message, read once for all names in it.
 struct MessageWords<'a> {
     catalogue: &'a Catalogue,
     /// Distinct terms. Only the first terms of a long message are included.
     terms: Vec<u32>,
-    /// For each skill, the total rarity of the terms that its name, description or triggers contain.
+    /// Total rarity of the message's terms in name, description or triggers, for each skill.
     masses: Vec<u32>,
     /// Whether the message has enough words for its embedding to reflect more than a name.
     is_telling: bool,

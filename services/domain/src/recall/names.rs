@@ -1,7 +1,7 @@
-//! Finds names of skills in a message. A name matches whole words, with any separators between them.
+//! Finds the names of skills in a message. A name matches whole words, with any separators between them.
 //!
-//! Runs of words are looked up by hash, the longest first, from left to right. The matches are those of an
-//! Aho-Corasick automaton with word boundaries, which would take about 1,000 bytes for a name instead of 30.
+//! Runs of words are looked up by hash, the longest first, from left to right. An Aho-Corasick automaton with word
+//! boundaries would give the same matches, but take about 1,000 bytes for a name instead of 30.
 
 mod words;
 
@@ -81,7 +81,7 @@ impl Names {
         self.names.push(KnownName { key, skill, slashes: slashes_of(&words), is_alias, is_common });
     }
 
-    /// Returns the skills named in a message, each once. The most specific (longest) names come first.
+    /// Returns the skills that a message names, each once. The most specific (longest) names come first.
     pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
         let words = split_message(message);
         let (places, mut firsts) = self.find_places(&words);
@@ -103,8 +103,8 @@ impl Names {
         mentions
     }
 
-    /// Returns the ranges of names in a message, in order, each with one of its skills. A range does not list all its
-    /// skills, because thousands of skills may have names of the same words.
+    /// Returns the ranges of names in a message, in order, each with one of its skills. A range does not list all of
+    /// its skills, because thousands of skills may have names with the same words.
     fn find_places(&self, words: &[MessageWord]) -> (Vec<(Range<usize>, u64)>, Vec<Mention>) {
         let (mut places, mut firsts) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -126,7 +126,7 @@ impl Names {
         (places, firsts)
     }
 
-    /// Returns the skills with a name of exactly these words. Names with the same slashes as the message win over
+    /// Returns the skills that have exactly these words as a name. Names with the same slashes as the message win over
     /// names with other slashes.
     fn find_at(&self, words: &[MessageWord], range: Range<usize>, key: u64) -> Vec<Mention> {
         let start = self.names.partition_point(|entry| entry.key < key);
@@ -159,7 +159,7 @@ impl Names {
 }
 
 /// Returns whether a character next to a name makes the name part of a longer word. Letters of scripts without spaces
-/// do not.
+/// do not make it part of a longer word.
 fn is_neighbour(c: char) -> bool {
     matches!(c, '_' | '-') || class_of(c) == Class::Word
 }

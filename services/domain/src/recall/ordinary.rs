@@ -1,7 +1,8 @@
 //! Frequency ranks of common English words.
 //!
-//! The list is the vocabulary of BERT (Devlin et al. 2019; github.com/google-research/bert, Apache-2.0), which is ordered by
-//! frequency. Word pieces, digits and names of scripts are removed; each stem occurs once, with its most common word.
+//! The list is the vocabulary of BERT (Devlin et al. 2019; github.com/google-research/bert, Apache-2.0), which is
+//! ordered by frequency. Word pieces, digits and names of scripts are removed; each stem occurs once, at the rank of
+//! its most common word.
 
 use std::sync::LazyLock;
 

@@ -8,17 +8,17 @@ use std::ops::Range;
 use super::stop_words::is_stop_word;
 pub(super) use pasted::find_blocks;
 
-/// Bytes searched at each end of a message. The text between the ends is only searched for skill names.
+/// Number of bytes searched at each end of a message. The text between the ends is only searched for skill names.
 const END: usize = 8 * 1024;
 
-/// Maximum bytes of text outside blocks that all counts as written by the user. Of a longer text only the first and
-/// last paragraphs count, because people put a request before or after the text that they paste.
+/// Maximum number of bytes of text outside blocks if all of it counts as written by the user. In a longer text only the
+/// first and last paragraphs count, because people put a request before or after the text that they paste.
 const WRITTEN: usize = 4 * 1024;
 
-/// Maximum characters of the first and last paragraphs of a long text.
+/// Maximum number of characters in the first and last paragraphs of a long text.
 const EDGE: usize = 500;
 
-/// Maximum characters of a message to embed, about the limit of the encoder.
+/// Maximum number of characters in a message to embed, about the limit of the encoder.
 const EMBEDDED: usize = 1_000;
 
 /// Number of characters above which the first or last paragraph of a long text may count as pasted. The other
@@ -28,7 +28,7 @@ const REQUEST: usize = 250;
 /// The maximum weight of a pasted word; a written word has weight 1.
 const IN_BLOCK: f32 = 0.25;
 
-/// The written and the pasted text of a message.
+/// The written and the pasted text in a message.
 #[derive(Debug, Default)]
 pub(super) struct MessagePassages<'a> {
     /// Text that the user wrote, in order.
@@ -86,8 +86,8 @@ impl<'a> MessagePassages<'a> {
     }
 }
 
-/// Returns the part of a message to embed: the user's text without pasted text. A message without pasted text is returned
-/// unchanged if the encoder can read all of it.
+/// Returns the part of a message to embed: the user's text without pasted text. A message without pasted text is
+/// returned unchanged if the encoder can read all of it.
 pub fn text_to_embed(message: &str) -> Cow<'_, str> {
     let is_short = message.len() <= EMBEDDED;
     if is_short && !message.contains('\n') {
@@ -134,8 +134,8 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !is_stop_word(&word.to_lowercase()))
 }
 
-/// Returns the ranges of a message to search: both ends of a long message, otherwise the whole message and an empty
-/// range.
+/// Returns the ranges of a message that are searched: both ends of a long message, otherwise the whole message and an
+/// empty range.
 fn ends_of(message: &str) -> [Range<usize>; 2] {
     let head = message.floor_char_boundary(END);
     let tail = message.ceil_char_boundary(message.len().saturating_sub(END)).max(head);
@@ -153,7 +153,7 @@ fn between(blocks: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Returns the texts of ranges, limited to both ends of the message.
+/// Returns the texts in these ranges, as far as they are at the ends of the message.
 fn cut<'a>(message: &'a str, ranges: &[Range<usize>], ends: &[Range<usize>]) -> Vec<&'a str> {
     let within =
         |range: &Range<usize>, end: &Range<usize>| message.get(range.start.max(end.start)..range.end.min(end.end));
@@ -178,14 +178,14 @@ fn tail_of(text: &str) -> &str {
     if last.chars().nth(EDGE).is_none() { last } else { begin_at_word(last, REQUEST) }
 }
 
-/// Returns the first `characters` characters of a text. The cut is at a space if that keeps more than half, because
-/// some scripts have no spaces.
+/// Returns the first `characters` characters of a text. The cut is at a space if that keeps more than half of them,
+/// because some scripts have no spaces.
 fn end_at_word(text: &str, characters: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(characters) else { return text };
     &text[..text[..end].rfind(char::is_whitespace).filter(|at| at * 2 > end).unwrap_or(end)]
 }
 
-/// Returns the last `characters` characters of a text. They are cut at a space if that keeps more than half.
+/// Returns the last `characters` characters of a text. The cut is at a space if that keeps more than half of them.
 fn begin_at_word(text: &str, characters: usize) -> &str {
     let Some((start, _)) = text.char_indices().rev().nth(characters.saturating_sub(1)) else { return text };
     let end = &text[start..];

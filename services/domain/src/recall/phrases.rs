@@ -6,9 +6,9 @@ use super::hash::mix;
 /// The phrases of each skill as 16-bit fingerprints. With usual sizes, a phrase wrongly matches one skill in 800.
 #[derive(Debug, Default)]
 pub(super) struct Phrases {
-    /// Fingerprints of each skill, ascending within the skill.
+    /// Fingerprints of all skills, one skill after the other, in ascending order within a skill.
     prints: Vec<u16>,
-    /// End index in `prints` of each skill.
+    /// End index of each skill in `prints`.
     ends: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Inverted index: the skills that contain each term, with counts. It takes about 3 bytes for a term and one for an
+//! Inverted index: the skills that contain each term, with counts. It takes about three bytes per term and one per
 //! entry.
 //!
 //! Terms are sorted and grouped in blocks of [`BLOCK`]. Each block starts at a byte boundary. Each term has:
@@ -13,12 +13,12 @@
 //! - the count in the body (plus one if the term is in the text).
 //!
 //! All numbers have variable-length codes, as is usual in search engines (Witten, Moffat and Bell 1999, "Managing
-//! Gigabytes", chapter 3). The memory for each user limits the number of users in the cache.
+//! Gigabytes", chapter 3). Compression matters because the memory per user limits the number of users in the cache.
 
 use super::bits::{BitReader, BitWriter};
 
-/// Frequency of a term in each field of a skill. At least one count is above 0. Counts are capped at 255, because
-/// BM25 saturates long before.
+/// Frequency of a term in each field of a skill. At least one count is above 0. Counts are capped at 255, because BM25
+/// saturates long before that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     /// Count in name, description and triggers.
@@ -27,9 +27,9 @@ pub(super) struct Count {
 }
 
 const BLOCK: usize = 16;
-/// Minimum entries of a list that stores its size, so that a search for another term can skip the list.
+/// Minimum number of entries in a list that stores its size. Searches for other terms can skip such a list.
 const LONG: u32 = 8;
-/// New number of a skill that a merge leaves out.
+/// Marker in place of a new number for a skill that a merge leaves out.
 pub(super) const GONE: u32 = u32::MAX;
 
 /// The compressed lists of all terms.
@@ -42,11 +42,11 @@ pub(super) struct Lists {
     widths: RiceWidths,
 }
 
-/// Low bits of the Rice codes for distances. Numbers of about 2^low take the fewest bits.
+/// Numbers of low bits in the Rice codes for distances. Numbers of about 2^low take the fewest bits.
 #[derive(Debug, Clone, Copy, Default)]
 struct RiceWidths {
     skills: u32,
-    /// Low bits of the distance between terms.
+    /// Number of low bits for the distance between terms.
     term_bits: u32,
 }
 
@@ -57,7 +57,7 @@ impl RiceWidths {
         Self { skills: u32::try_from(skills).unwrap_or(u32::MAX), term_bits }
     }
 
-    /// Returns the low bits of the distance between skills for a term that `holders` skills contain.
+    /// Returns the number of low bits for the distance between skills, for a term that `holders` skills contain.
     fn skill_bits(self, holders: u32) -> u32 {
         (self.skills / holders.max(1)).max(1).ilog2()
     }
@@ -80,7 +80,7 @@ impl Lists {
         writer.finish()
     }
 
-    /// Merges several lists into one with `skills` skills. Each part comes with the new numbers of its skills;
+    /// Merges several lists into one with `skills` skills. Each part comes with the new numbers for its skills;
     /// [`GONE`] leaves a skill out.
     pub(super) fn merge(skills: usize, parts: &[(&Self, &[u32])]) -> Self {
         // Most terms of the smaller parts also occur in the largest one.
@@ -234,7 +234,7 @@ fn write_list(list: &mut BitWriter, entries: &[(u32, Count)], skill_bits: u32) {
     }
 }
 
-/// Reads the list of a term.
+/// A reader of the list for a term.
 #[derive(Default)]
 pub(super) struct PostingsReader<'a> {
     bits: BitReader<'a>,

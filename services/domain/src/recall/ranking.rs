@@ -12,7 +12,7 @@ pub struct Hit {
     pub score: f32,
     /// Probability relative to the best hit, 0 to 1.
     pub closeness: f32,
-    /// The components of the score.
+    /// The signals that the score is computed from.
     pub signals: Signals,
 }
 
@@ -23,20 +23,20 @@ pub struct Ranking {
     pub hits: Vec<Hit>,
     /// Probability that the message asks for any skill, 0 to 1.
     pub fit: f32,
-    /// Properties of message and catalogue as a whole.
+    /// Properties of the message and the catalogue as a whole.
     pub context: Context,
     /// The highest score. It may belong to a skill that is excluded because the message names it.
     pub(super) best: f32,
-    /// Length of the best skill and of most other skills, from 0 for short to 1 for long.
+    /// Length of the best skill or of a typical skill, whichever is shorter: from 0 for short to 1 for long.
     pub(super) longness: f32,
     /// The few skills with embeddings clearly near the message, nearest first.
     pub(super) near: Vec<usize>,
 }
 
-/// Maximum distance between the scores of a relevant hit and of the best hit, for short skills and if the best hit is
+/// Maximum difference between the scores of a relevant hit and the best hit, if skills are short and the best hit is
 /// certain. Hits at this distance are forty times less likely. Nearly all correct skills are nearer.
 const NEAR_SHORT: f32 = 3.7;
-/// Maximum distance for long skills. Hits at this distance are two hundred times less likely.
+/// Maximum difference between the scores if skills are long. Hits at this distance are two hundred times less likely.
 const NEAR_LONG: f32 = 5.3;
 
 impl Ranking {
@@ -50,8 +50,8 @@ impl Ranking {
         &self.hits[..near]
     }
 
-    /// Returns the maximum distance between the scores of a relevant hit and the best. It shrinks with the fit of the
-    /// best hit, so that each relevant hit is likely enough to be asked for.
+    /// Returns the maximum difference between the scores of a relevant hit and the best hit. It shrinks with the fit of
+    /// the best hit, so that each relevant hit is likely enough to be asked for.
     pub(super) fn max_distance(&self) -> f32 {
         (NEAR_SHORT + (NEAR_LONG - NEAR_SHORT) * self.longness + self.fit.ln()).max(0.0)
     }

@@ -9,7 +9,7 @@ use super::learned::Compared;
 use super::signals::Signals;
 pub(super) use bm25::{MessageTerm, add_words};
 
-/// Adds the phrases of a message to the signals. Runs after `add_words`, because only a body with words of the
+/// Adds the phrases of a message to the signals. Runs after `add_words`, because only a body with words from the
 /// message can repeat its phrases.
 pub(super) fn add_phrases(catalogue: &Catalogue, phrases: &[u32], signals: &mut [Signals]) {
     for (skill, signal) in signals.iter_mut().enumerate().filter(|(_, signal)| signal.body > 0.0) {
@@ -50,7 +50,7 @@ pub(super) fn add_meaning(cosines: &[Option<f32>], signals: &mut [Signals]) -> b
     true
 }
 
-/// Adds the examples to the signals. Runs after the cosines are added.
+/// Adds the nearness to examples to the signals. Runs after the cosines are added.
 pub(super) fn add_examples(examples: &Examples, embedding: &[f32], signals: &mut [Signals]) {
     let mut compared = vec![Compared::default(); signals.len()];
     examples.visit_cosines(embedding, |skill, cosine| {

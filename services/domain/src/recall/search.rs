@@ -24,18 +24,18 @@ pub struct Query<'a> {
     /// Embedding of the message, which is compared with the embeddings of catalogue and examples. Without it, only
     /// words count.
     pub embedding: Option<&'a [f32]>,
-    /// Cosines to the skills in catalogue order, if the caller has computed them; `None` for a skill without an
-    /// embedding.
+    /// Cosines between the message and the skills, in catalogue order, if the caller has computed them. The cosine is
+    /// `None` for a skill without an embedding.
     pub cosines: Option<&'a [Option<f32>]>,
     /// Messages after which skills were used; `None` to ignore earlier uses.
     pub examples: Option<&'a Examples>,
-    /// Messages with reports of inapplicable skills; `None` to ignore such reports.
+    /// Counter-examples, which are messages that skills did not apply to; `None` to ignore them.
     pub counter_examples: Option<&'a Examples>,
-    /// The embeddings of [`list_chatter`](super::list_chatter); `None` if they are not computed.
+    /// The embeddings of [`list_chatter`](super::list_chatter); `None` if they have not been computed.
     pub chatter: Option<&'a Examples>,
     /// Positions of skills to exclude from the hits, because the message names them.
     pub without: &'a [usize],
-    /// Whether to include skills that are recalled by name only.
+    /// Whether to include reserved skills, which are otherwise recalled by name only.
     pub reserved: bool,
     /// Maximum number of hits.
     pub limit: usize,
@@ -86,7 +86,7 @@ pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
 
 /// Ranks the skills for a message.
 ///
-/// Without embeddings, only skills that contain a word of the message are ranked. With embeddings, all skills are
+/// Without embeddings, only skills that contain a word from the message are ranked. With embeddings, all skills are
 /// ranked.
 pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     let Evidence { signals, context, near } = gather(catalogue, query);
@@ -99,7 +99,7 @@ pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
     };
     let best_named = query.without.iter().filter_map(|skill| Some(weights.score(signals.get(*skill)?)));
     let best_named = best_named.fold(f32::NEG_INFINITY, f32::max);
-    // A skill excluded by a counter-example has no score. It is ranked last, so that the result can be explained.
+    // A skill that a counter-example excludes has no score. It is ranked last, so that the result can be explained.
     let is_ruled_out = |skill: u32| signals.get(skill as usize).is_some_and(|signal| signal.counter > 0.0);
     let ruled_out: Vec<(f32, usize)> = scored
         .iter()
@@ -144,7 +144,7 @@ fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
     scored.sort_unstable_by(order);
 }
 
-/// Maximum misspelt words that are corrected, because each costs some hundred look-ups.
+/// Maximum number of misspelt words that are corrected, because each costs some hundred look-ups.
 const CORRECTIONS: usize = 8;
 
 /// The terms of a message.
@@ -157,7 +157,7 @@ struct Read {
 }
 
 /// Returns the terms and phrases of a message. A misspelt term is replaced by the closest term of the catalogue.
-/// Written text is read before pasted text. Pasted text weighs less and has no phrases.
+/// Written text is read before pasted text. Pasted text weighs less, and its phrases are ignored.
 fn read_message(catalogue: &Catalogue, message: &str) -> Read {
     let passages = MessagePassages::of(message);
     let mut reader = MessageReader { catalogue, read: Read::default(), corrections: CORRECTIONS, step: 0 };

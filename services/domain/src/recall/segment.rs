@@ -1,5 +1,5 @@
-//! Word counts of a group of skills. A catalogue has at most two segments: a large one of skills that changed long
-//! ago, and a small one of recent changes. So the cost of a change depends on the size of the change, not on the size
+//! Word counts of a group of skills. A catalogue has at most two segments: a large one with skills that changed long
+//! ago, and a small one with recent changes. So the cost of a change depends on the size of the change, not on the size
 //! of the catalogue.
 
 use std::sync::Arc;
@@ -22,19 +22,19 @@ struct PostingsSegment {
 #[derive(Debug, Clone, Default)]
 pub(super) struct CatalogueSegment {
     segment: Arc<PostingsSegment>,
-    /// Catalogue position of each skill of the segment; [`GONE`] if the catalogue dropped it or stores it in another part.
+    /// Catalogue position of each skill of the segment; [`GONE`] if the catalogue dropped it or has it in another part.
     places: Vec<u32>,
 }
 
-/// Maximum bytes of two segments (some twenty skills) that are merged at each change. A merge takes a quarter of a
-/// millisecond. The limit is smaller in unit tests, so that their few skills make more than one part.
+/// Maximum total size, in bytes, of two segments that are merged at each change: some twenty skills. A merge takes a
+/// quarter of a millisecond. The limit is smaller in unit tests, so that their few skills make more than one part.
 const SMALL: usize = if cfg!(test) { 256 } else { 20 * 1024 };
-/// Divisor of the large segment's size. The recent segment is merged into the large one when it exceeds the result.
-/// So a change causes at most `SHARE` times its own work later.
+/// Divisor of the large segment's size. When the recent segment exceeds the quotient, the two are merged. So a change
+/// causes at most `SHARE` times its own work later.
 const SHARE: usize = 8;
 
 impl CatalogueSegment {
-    /// Counts the words of skills, each given with its position.
+    /// Counts the words in skills, each given with its position.
     pub(super) fn count(skills: &[(u32, SkillText<'_>)]) -> Self {
         let mut counter = Counter::default();
         for (_, skill) in skills {
@@ -53,7 +53,7 @@ impl CatalogueSegment {
         Self { segment: self.segment.clone(), places: places.collect() }
     }
 
-    /// Returns the positions of the skills that contain a term, unordered, with their counts.
+    /// Returns the positions of the skills that contain a term, with their counts, in no particular order.
     pub(super) fn find(&self, term: u32) -> impl Iterator<Item = (usize, Count)> {
         let found = self.segment.lists.find(term).map(|(own, count)| (self.places.get(own).copied(), count));
         found.filter_map(|(place, count)| Some((place.filter(|place| *place != GONE)? as usize, count)))
@@ -86,7 +86,7 @@ impl PostingsSegment {
     }
 }
 
-/// Merges the parts into at most two: a large one, and a small one of recent changes.
+/// Merges the parts into at most two: a large one, and a small one with recent changes.
 pub(super) fn compact(mut parts: Vec<CatalogueSegment>) -> Vec<CatalogueSegment> {
     parts.retain(|part| part.live().next().is_some());
     let Some((most, rest)) = parts.split_first() else { return parts };

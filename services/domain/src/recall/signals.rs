@@ -1,4 +1,4 @@
-//! Signals of a skill for a message, and properties of message and catalogue.
+//! Signals of a skill for a message, and properties of the message and the catalogue.
 
 use super::catalogue::Catalogue;
 
@@ -11,7 +11,7 @@ pub struct Signals {
     pub body: f32,
     /// Number of the message's phrases that the body repeats.
     pub phrases: f32,
-    /// Total rarity of the words of the rarest trigger phrase in the message; 0 for an ordinary word.
+    /// Total rarity of the words in the rarest trigger phrase in the message; 0 for a single ordinary word.
     pub trigger: f32,
     /// Share of the message's terms that the skill contains, weighted by rarity; 0 to 1.
     pub cover: f32,
@@ -19,11 +19,11 @@ pub struct Signals {
     pub cosine: f32,
     /// Whether the cosine is an estimate from the words, because other skills have a vector but not this one.
     pub is_guessed: bool,
-    /// Cosine of the message to the nearest example; 0 without examples.
+    /// Cosine between the message and the nearest example; 0 without examples.
     pub example: f32,
     /// Nearness to the description and the examples together; equal to `cosine` without examples.
     pub meaning: f32,
-    /// Cosine of the message to the nearest counter-example; 0 without counter-examples. The other signals are
+    /// Cosine between the message and the nearest counter-example; 0 without counter-examples. The other signals are
     /// already weakened by it.
     pub counter: f32,
     /// Amount of text in the body: 0 without a body, near 1 for a long one.
@@ -37,7 +37,7 @@ pub struct Context {
     pub skills: f32,
     /// Median depth of the skills, 0 to 1.
     pub depth: f32,
-    /// Mean share of the message that skills cover. It shows how much the message is about the library's subject.
+    /// Mean share of the message that skills cover. It shows to what extent the message is about the library's subject.
     pub field: f32,
     /// Whether there are embeddings to compare.
     pub has_meaning: bool,
@@ -47,7 +47,7 @@ pub struct Context {
     pub spread: f32,
     /// Cosine to the nearest small-talk phrase; 0 if unknown.
     pub chatter: f32,
-    /// Mean nearness of the skills' examples to their own skills; `None` without examples.
+    /// Mean nearness of the skills' examples to their own skills; `None` if there are no examples.
     pub own: Option<f32>,
 }
 

@@ -1,10 +1,10 @@
-//! Corrects misspelt words: finds the term of a catalogue with edit distance one.
+//! Corrects misspelt words: finds the term in a catalogue at edit distance one.
 
 use super::catalogue::Catalogue;
 use super::hash::{hash, short};
 use super::ordinary::find_rank;
 
-/// Minimum letters of a word to correct. Shorter words are similar to too many other words.
+/// Minimum number of letters in a word to correct. Shorter words are similar to too many other words.
 const LETTERS: usize = 6;
 
 /// Returns whether an unknown term may be misspelt: it is long enough, ASCII and not an ordinary word.

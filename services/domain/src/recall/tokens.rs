@@ -1,4 +1,5 @@
-//! Splits text in any language into terms. Words are folded and stemmed; scripts without spaces are split into letter pairs.
+//! Splits text in any language into terms. Words are folded and stemmed; scripts without spaces are split into letter
+//! pairs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,28 +10,28 @@ use super::fold::{Class, class_of, fold};
 use super::hash::{KeyHashBuilder, hash, short};
 use super::stop_words::is_stop_word;
 
-/// Maximum bytes of a word. Longer runs of letters are encoded data.
+/// Maximum number of bytes in a word. Longer runs of letters are encoded data.
 const WORD_BYTES: usize = 64;
 
-/// Maximum number of distinct terms, and of phrases, that a search reads from a message. The first terms of a long
-/// text show its subject.
+/// Maximum number of distinct terms, and maximum number of phrases, that a search reads from a message. The first terms
+/// of a long text show its subject.
 pub(super) const MESSAGE_TERMS: usize = 512;
 
-/// Returns the stemmed terms of a text, in order, without punctuation and stop words.
+/// Returns the stemmed terms in a text, in order, without punctuation and stop words.
 pub fn list_terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     each_term(text, |term, _| found.push(term.to_owned()));
     found
 }
 
-/// Returns the short hashes of the terms of a text, in order.
+/// Returns the short hashes of the terms in a text, in order.
 pub(super) fn list_keys(text: &str) -> Vec<u32> {
     let mut found = Vec::new();
     each_term(text, |term, _| found.push(short(hash(term.as_bytes()))));
     found
 }
 
-/// Returns the distinct stemmed terms of a text, sorted.
+/// Returns the distinct stemmed terms in a text, sorted.
 pub fn list_distinct_terms(text: &str) -> Vec<String> {
     let mut terms = list_terms(text);
     terms.sort_unstable();
@@ -38,7 +39,7 @@ pub fn list_distinct_terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// Calls `visit` with each term of a text, in order.
+/// Calls `visit` with each term in a text, in order.
 pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str, TermShape)) {
     let stems = Stems::default();
     each_word(text, |word, shape| match shape {
@@ -60,7 +61,7 @@ pub(super) enum TermShape {
     Pair,
 }
 
-/// Assigns numbers to the terms of many texts, and caches the stems of words.
+/// The numbers of the terms in many texts, with a cache of the stems of words.
 #[derive(Default)]
 pub(super) struct Vocabulary {
     stems: Stems,
@@ -70,7 +71,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Calls `visit` with the number of each term of a text, in order.
+    /// Calls `visit` with the number of each term in a text, in order.
     pub(super) fn visit(&mut self, text: &str, mut visit: impl FnMut(usize, TermShape)) {
         let Self { stems, words, numbers, terms } = self;
         let mut number_of = |term: &[u8]| {
@@ -191,8 +192,7 @@ fn visit_run(run: &str, kind: Class, visit: &mut impl FnMut(&str, TermShape)) {
     }
 }
 
-/// Visits single letters, so that words of one letter match, and pairs of letters, which preserve the order of
-/// letters.
+/// Visits single letters, so that one-letter words match, and pairs of letters, so that their order matters.
 fn visit_dense(run: &str, visit: &mut impl FnMut(&str, TermShape)) {
     let mut last = None;
     for (at, c) in run.char_indices() {

@@ -9,7 +9,7 @@ use super::postings::GONE;
 pub(super) struct Triggers {
     /// Sorted triggers.
     known: Vec<Trigger>,
-    /// Number of terms of the longest trigger.
+    /// Number of terms in the longest trigger.
     longest: u8,
 }
 
@@ -21,13 +21,13 @@ struct Trigger {
     terms: u8,
 }
 
-/// Maximum triggers of a skill. Authors write far fewer.
+/// Maximum number of triggers per skill. Authors write far fewer.
 const MOST: usize = 64;
-/// Maximum terms of a trigger. Authors write far fewer.
+/// Maximum number of terms in a trigger. Authors write far fewer.
 const LONGEST: usize = 12;
 
 impl Triggers {
-    /// Returns the triggers of a new list of skills. `moved` maps old positions to new ones ([`GONE`] for removed and
+    /// Returns the triggers for a new list of skills. `moved` maps old positions to new ones ([`GONE`] for removed and
     /// changed skills). `read` has the positions of changed skills, each with its triggers as lists of terms.
     pub(super) fn update(&self, moved: &[u32], read: impl Iterator<Item = (u32, Vec<Vec<u32>>)>) -> Self {
         let kept = self.known.iter().map(|trigger| {
@@ -49,7 +49,8 @@ impl Triggers {
         Self { known, longest }
     }
 
-    /// Calls `visit` for each trigger in a message, with the position of its skill and the total rarity of its words.
+    /// Calls `visit` for each trigger that occurs in a message, with the position of its skill and the total rarity of
+    /// its words.
     pub(super) fn visit_matches(&self, term_keys: &[u32], mut visit: impl FnMut(usize, f32)) {
         for start in 0..term_keys.len() {
             let (mut key, mut mass) = (0, 0.0);

@@ -8,12 +8,12 @@ pub(super) struct Fusion {
     pub(super) body: f32,
     pub(super) phrases: f32,
     pub(super) meaning: f32,
-    /// Change of the weight of meaning with the depth of the skill.
+    /// Increase of the weight of meaning per unit of the skill's depth.
     pub(super) meaning_depth: f32,
 }
 
-/// Weight of a trigger phrase's rarity. It is not fitted, because there is no data. A trigger should outrank a
-/// resemblance.
+/// Weight of a trigger phrase's rarity. It is not fitted, because there is no data. A matching trigger should outrank
+/// mere similarity.
 const TRIGGER: f32 = 1.0;
 
 impl Fusion {
@@ -21,7 +21,7 @@ impl Fusion {
         self.words(signals) + (self.meaning + self.meaning_depth * signals.depth) * signals.meaning
     }
 
-    /// Returns the score from words.
+    /// Returns the part of the score that comes from words.
     pub(super) fn words(&self, signals: &Signals) -> f32 {
         self.text * signals.text + self.body * signals.body + self.phrases * signals.phrases + TRIGGER * signals.trigger
     }
@@ -35,9 +35,10 @@ pub(super) struct Floor {
     pub(super) words: f32,
     /// Weight of the logarithm of the best skill's lead over the second.
     pub(super) lead: f32,
-    /// Weight of the square of the best skill's share of the message.
+    /// Weight of the square of the share of the message that the best skill covers.
     pub(super) cover: f32,
-    /// Weight of the mean share that skills cover: how much the message is about the library's subject.
+    /// Weight of the mean share that skills cover, which shows to what extent the message is about the library's
+    /// subject.
     pub(super) field: f32,
     /// Weight of the logarithm of the number of skills. If there are many, unrelated messages score higher.
     pub(super) skills: f32,
@@ -48,8 +49,8 @@ pub(super) struct Floor {
     pub(super) spread: f32,
     /// Weight of the cosine to small talk.
     pub(super) chatter: f32,
-    /// Constant if skills have examples. `own` is the weight of the examples' mean nearness to their own skills: the
-    /// nearer the examples are, the nearer the message must be.
+    /// Constant that is added if skills have examples. `own` is the weight of the examples' mean nearness to their own
+    /// skills: the nearer the examples are, the nearer the message must be.
     pub(super) learned: f32,
     pub(super) own: f32,
     pub(super) base: f32,

@@ -1,4 +1,4 @@
-//! Submissions, the scanner, and the mark of untrusted text.
+//! Submissions, the scanner, and the mark on untrusted text.
 
 pub mod scanner;
 pub mod submission;

@@ -1,4 +1,4 @@
-//! Submissions: changes of skills that wait for a decision.
+//! Submissions: changes to skills that wait for a decision.
 
 mod check;
 
@@ -23,7 +23,7 @@ pub enum SubmissionState {
     Approved,
     /// Rejected by a person or a check.
     Rejected,
-    /// The skill has changed since; `rebase` submits the change again.
+    /// The skill has changed since the submission; `rebase` submits the change again.
     Stale,
     /// Withdrawn by its submitter.
     Withdrawn,
@@ -44,13 +44,13 @@ pub enum SubmissionKind {
     Import,
     /// Discovery fields were added.
     Enrich,
-    /// Texts of several skills were merged.
+    /// The texts of several skills were merged.
     Merge,
     /// Improved by a background process.
     Optimize,
     /// An earlier version was restored.
     Rollback,
-    /// A release of the starter skills, or a synchronised folder.
+    /// Updated by a release of the starter skills or by a synchronised folder.
     Sync,
     /// The skill is deleted.
     Delete,
@@ -58,7 +58,7 @@ pub enum SubmissionKind {
     Share,
 }
 
-/// A change of a skill in review. Its text is shown only to its reviewers.
+/// A change to a skill, in review. Its text is shown only to its reviewers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Submission {
     /// Id. Ids are ordered by time.
@@ -74,7 +74,7 @@ pub struct Submission {
     /// External id of the skill's user.
     #[schema(example = "alice")]
     pub user: String,
-    /// Submitter. The same credential cannot decide.
+    /// Submitter. The same credential cannot decide on the submission.
     #[schema(example = "user:alice")]
     pub submitter: String,
     /// The submitter as stored, with the user's internal id; not shown.
@@ -83,10 +83,10 @@ pub struct Submission {
     /// Reason given by the submitter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Session of the change, if any.
+    /// Session that made the change, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Whether its text comes from a session that has read untrusted content.
+    /// Whether the text comes from a session that has read untrusted content.
     pub tainted: bool,
     /// Sessions that caused the taint; at most 8.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,16 +96,16 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub tainted_by: Vec<String>,
-    /// Version it was made from; 0 for a new skill.
+    /// Version that the change is based on; 0 for a new skill.
     #[schema(minimum = 0)]
     pub base_version: i32,
-    /// SHA-256 over the state it was made from, hex.
+    /// Hex SHA-256 of the state that the change is based on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_digest: Option<String>,
-    /// SHA-256 over the resulting state, hex; absent for a deletion.
+    /// Hex SHA-256 of the resulting state; absent for a deletion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_digest: Option<String>,
-    /// The steps of the review.
+    /// The steps in the review.
     pub checks: Vec<Check>,
     /// Actor that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ impl SubmissionKind {
         self.into()
     }
 
-    /// Returns the change kind of the resulting version.
+    /// Returns the kind of change that the resulting version records.
     pub fn change(self) -> ChangeKind {
         match self {
             Self::Patch => ChangeKind::Patch,

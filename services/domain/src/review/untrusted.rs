@@ -1,6 +1,6 @@
 //! Marks untrusted text in prompts: text from a web page, a mail or similar that no person has approved.
 
-/// Mark that prompts put after the name of a skill with untrusted text.
+/// Mark after the name of a skill with untrusted text in a prompt.
 pub const MARK: &str = " [untrusted]";
 
 /// Explanation of the mark. A prompt block with marks contains it once.

@@ -46,8 +46,8 @@ impl Channel {
         self.into()
     }
 
-    /// Returns the default maximum of an agent's rounds to answer a message. A round is a model call with its tool
-    /// calls.
+    /// Returns the default maximum number of rounds that an agent may take to answer a message. A round is one call to
+    /// its model with the resulting tool calls.
     pub fn max_turns(self) -> u32 {
         match self {
             Self::Voice => 6,
@@ -57,8 +57,8 @@ impl Channel {
         }
     }
 
-    /// Returns the default maximum of characters of skill bodies in a turn. It is lower for voice, because a voice
-    /// agent must answer within about a second.
+    /// Returns the default maximum number of characters of skill bodies in a turn. It is lower for voice, because a
+    /// voice agent must answer within about a second.
     pub fn body_budget(self) -> u32 {
         match self {
             Self::Voice => 6_000,
@@ -66,8 +66,8 @@ impl Channel {
         }
     }
 
-    /// Returns the default maximum of skills that a turn adds to the skills named in its message. The maximum is lower
-    /// for speech and small screens.
+    /// Returns the default maximum number of skills that a turn adds to the skills named in its message. The maximum is
+    /// lower for speech and small screens.
     pub fn relevant_skills(self) -> u32 {
         match self {
             Self::Voice => 3,
@@ -76,14 +76,14 @@ impl Channel {
         }
     }
 
-    /// Checks whether all messages of a user form one stream, so that only silence separates conversations.
+    /// Checks whether all messages from a user form one stream, so that only silence separates conversations.
     pub fn is_single_stream(self) -> bool {
         matches!(self, Self::Voice | Self::Sms)
     }
 
-    /// Returns the minimum time that a session called by its id stays open after its last message, even if the
-    /// conversation gap is shorter. It is a day, so that a returning caller finds its session again. On single-stream
-    /// channels it is zero.
+    /// Returns the minimum time that a session stays open after its last message if it is called by its id. A shorter
+    /// conversation gap does not reduce it. It is a day, so that a returning caller finds the session again. On
+    /// single-stream channels it is zero.
     pub fn least_silence(self) -> TimeDelta {
         if self.is_single_stream() { TimeDelta::zero() } else { TimeDelta::hours(24) }
     }

@@ -39,7 +39,7 @@ pub struct Conversation {
     pub started_at: DateTime<Utc>,
     /// End time of the session.
     pub ended_at: DateTime<Utc>,
-    /// Whether it had read untrusted content; then its title is omitted from snapshots.
+    /// Whether the conversation had read untrusted content. If so, snapshots omit its title.
     pub tainted: bool,
     /// Summary of the conversation.
     pub summary: ConversationSummary,
@@ -58,11 +58,11 @@ pub struct ConversationSummary {
     pub preferences: Vec<String>,
     /// Open points and promises.
     pub pending: Vec<String>,
-    /// Facts that only this conversation has: numbers, dates, names.
+    /// Facts that occur only in this conversation: numbers, dates, names.
     #[serde(default)]
     #[schema(required = false)]
     pub facts: Vec<String>,
-    /// The last messages of both sides, in order: at most 6, and 1,200 characters together.
+    /// The last messages from both sides, in order: at most 6, with at most 1,200 characters together.
     #[serde(default)]
     #[schema(required = false)]
     pub last_messages: Vec<LastMessage>,
@@ -73,9 +73,9 @@ pub struct ConversationSummary {
 /// A message near the end of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LastMessage {
-    /// Side that wrote it.
+    /// Side that wrote the message.
     pub speaker: Speaker,
-    /// A single line; the beginning of a long message.
+    /// Text on a single line; only the beginning of a long message.
     pub text: String,
 }
 

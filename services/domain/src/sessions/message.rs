@@ -1,4 +1,4 @@
-//! Messages of a conversation.
+//! Messages in a conversation.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::{Error, MessageId, Result};
 
-/// Maximum bytes of a message.
+/// Maximum number of bytes in a message.
 const MESSAGE_BYTES: usize = 64 * 1024;
 
 /// A side of a conversation.
@@ -21,35 +21,36 @@ pub enum Speaker {
     Agent,
 }
 
-/// A message of a conversation.
+/// A message in a conversation.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Message {
     /// Id of the message.
     #[schema(value_type = uuid::Uuid)]
     pub id: MessageId,
-    /// Turn that it belongs to.
+    /// Turn that the message belongs to.
     pub turn: i32,
-    /// Side that wrote it.
+    /// Side that wrote the message.
     #[schema(example = "user")]
     pub speaker: Speaker,
     /// Text of the message.
     pub text: String,
-    /// Number of the agent's tool calls for this reply. For a message of the user: calls since the previous turn.
+    /// Number of the agent's tool calls for this reply. For a message from the user, the number of calls since the
+    /// previous turn.
     #[schema(minimum = 0)]
     pub tool_calls: i32,
-    /// Rounds that the agent took for a reply, if it reported them.
+    /// Number of rounds that the agent took for a reply, if it reported them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     pub rounds: Option<i32>,
-    /// Tool calls of a reply with their outcomes, if the agent reported them.
+    /// Tool calls for a reply, with their outcomes, if the agent reported them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub tools: Vec<ToolCall>,
-    /// Whether a reply used up the budget of its message.
+    /// Whether a reply used up the round budget of its message.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub budget_spent: bool,
-    /// Time at which it was logged.
+    /// Time at which the message was logged.
     pub at: DateTime<Utc>,
 }
 

@@ -12,23 +12,23 @@ pub struct Session {
     /// Id of the session.
     #[schema(value_type = uuid::Uuid)]
     pub id: SessionId,
-    /// Stream of the conversation; by default the session's own id.
+    /// Key of the stream that the conversation belongs to; by default the session's own id.
     #[schema(example = "+49301234567")]
     pub key: String,
     /// Channel of the conversation.
     pub channel: Channel,
-    /// Maximum rounds of the agent to answer a message. A round is a call of its model with the resulting tool calls. A
-    /// turn may override it.
+    /// Maximum number of rounds that the agent may take to answer a message. A round is one call to its model with the
+    /// resulting tool calls. A turn may override it.
     #[schema(minimum = 1)]
     pub max_turns: i32,
-    /// Messages of the user so far.
+    /// Number of messages from the user so far.
     #[schema(minimum = 0)]
     pub turns: i32,
-    /// Replies that used up their budget: they took `max_turns` rounds or more, or more than `max_turns` tool calls
-    /// over MCP.
+    /// Number of replies that used up their budget: they took `max_turns` rounds or more, or more than `max_turns` tool
+    /// calls over MCP.
     #[schema(minimum = 0)]
     pub budgets_spent: i32,
-    /// Maximum characters of the index.
+    /// Maximum number of characters in the index.
     #[serde(skip)]
     pub index_budget: i32,
     /// Whether turns include the body of the best recalled skill.
@@ -46,19 +46,19 @@ pub struct Session {
     pub previous_session: Option<SessionId>,
     /// Start time.
     pub started_at: DateTime<Utc>,
-    /// Time of the last message of either side, or of the last call over MCP that names the session.
+    /// Time of the last message from either side, or of the last call over MCP that names the session.
     pub last_message_at: Option<DateTime<Utc>>,
     /// End time; absent while the session is open.
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// Maximum `max_turns` of a session or a turn.
+/// Largest allowed `max_turns` for a session or a turn.
 pub const MAX_TURNS: u32 = 1_000;
 
 /// Default minutes of silence after which a conversation ends. Only a longer silence ends it.
 pub const GAP_MINUTES: u32 = 360;
 
-/// Returns the notice for a tool call beyond the budget of its message.
+/// Returns the notice about a tool call beyond the budget of its message.
 pub fn spent_notice(max_turns: i32) -> String {
     let rounds = if max_turns == 1 { "round" } else { "rounds" };
     format!(

@@ -18,7 +18,7 @@ pub struct Soul {
     /// Time of the last write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<DateTime<Utc>>,
-    /// Whether it was written in a session that had read untrusted content and no person has approved it.
+    /// Whether the text was written in a session that had read untrusted content, and no person has approved it.
     pub tainted: bool,
     /// Actor who approved the tainted text.
     #[serde(skip_serializing_if = "Option::is_none")]

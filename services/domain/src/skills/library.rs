@@ -7,13 +7,13 @@ use utoipa::ToSchema;
 
 use crate::review::scanner::Verdict;
 
-/// Maximum skills of a tenant's library.
+/// Maximum number of skills in a tenant's library.
 pub const LIBRARY_SKILLS: usize = 100;
-/// Maximum bytes of a library's texts. Earlier versions and removed skills are included, because users may still have
-/// them.
+/// Maximum total size of a library's texts, in bytes. Earlier versions and removed skills are included, because users
+/// may still have them.
 pub const LIBRARY_BYTES: i64 = 32 * 1024 * 1024;
 
-/// A version of a skill of the library, without its text.
+/// A version of a skill in the library, without its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LibrarySkill {
     /// Full name.
@@ -24,7 +24,7 @@ pub struct LibrarySkill {
     pub version: i32,
     /// Purpose of the skill and when to use it.
     pub description: String,
-    /// SHA-256 of its SKILL.md, hex.
+    /// Hex SHA-256 of its SKILL.md.
     pub digest: String,
     /// Size of its SKILL.md in bytes.
     #[schema(minimum = 0)]
@@ -37,7 +37,7 @@ pub struct LibrarySkill {
     pub approved_by: Option<String>,
     /// Time at which this version was added.
     pub created_at: DateTime<Utc>,
-    /// Verdict of the last scan; absent before the first. A current version is scanned within about ten minutes.
+    /// Verdict of the last scan; absent before the first scan. A current version is scanned within about ten minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "ok")]
     pub verdict: Option<Verdict>,
@@ -73,14 +73,14 @@ pub struct LibraryUser {
     pub version: Option<i32>,
 }
 
-/// Number of users by state of their copy of a library skill.
+/// Numbers of users by the state of their copy of a library skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LibraryUses {
-    /// Unchanged copies.
+    /// Users with an unchanged copy.
     pub unchanged: i64,
-    /// Edited copies.
+    /// Users with an edited copy.
     pub changed: i64,
-    /// Deleted copies.
+    /// Users who deleted their copy.
     pub deleted: i64,
     /// Users with their own skill of that name.
     pub own: i64,

@@ -16,7 +16,7 @@ pub struct ResourceEntry {
     /// Size in bytes.
     #[schema(minimum = 0)]
     pub size: u64,
-    /// SHA-256 of the bytes, lower-case hex.
+    /// SHA-256 of the bytes in lower-case hex.
     pub digest: String,
     /// Whether the file is executable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

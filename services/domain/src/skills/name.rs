@@ -141,8 +141,8 @@ pub(crate) fn plain_word(word: &str) -> Option<String> {
     Some(word.chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
-/// Returns the `names` most similar to `wanted`, best first, at most five. It takes half a millisecond of processor
-/// time per thousand long names, plus a millisecond for the likely ones.
+/// Returns the `names` most similar to `wanted`, best first, at most five. The search takes half a millisecond of
+/// processor time per thousand long names, plus a millisecond to compare the likely ones.
 pub fn closest(wanted: &str, names: &[String]) -> Vec<String> {
     const LIKENESS: f32 = 0.6;
     similar::get_close_matches(wanted, &likely(wanted, names), 5, LIKENESS).into_iter().map(str::to_owned).collect()

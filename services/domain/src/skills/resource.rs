@@ -14,9 +14,9 @@ use crate::kernel::error::{Error, Result};
 
 pub(crate) use portable::is_device;
 
-/// Folders of a skill. A SKILL.md in one of them does not make another skill.
+/// Folders in a skill's folder. A SKILL.md in one of them does not make another skill.
 pub const FOLDERS: [&str; 5] = ["references", "scripts", "assets", "templates", "resources"];
-/// Maximum bytes of a resource's path.
+/// Maximum length of a resource's path, in bytes.
 const PATH_BYTES: usize = 255;
 const SKILL_FILE_RULE: &str = "SKILL.md is the skill itself, not a resource";
 

@@ -88,7 +88,8 @@ fn decoded_segment(segment: &str) -> Option<String> {
     (names_something && !text.contains(forbidden)).then_some(text)
 }
 
-/// Decodes the escapes of a URI's part (RFC 3986, 2.1); `None` if an escape is broken or the bytes are not UTF-8.
+/// Decodes the escapes in a part of a URI (RFC 3986, 2.1). Returns `None` if an escape is broken or the bytes are not
+/// UTF-8.
 pub fn percent_decode(part: &str) -> Option<String> {
     // The library would accept a broken escape as text.
     let is_whole =

@@ -24,7 +24,7 @@ pub enum ChangeKind {
     Optimize,
     /// An earlier version was restored.
     Rollback,
-    /// A release of the starter skills, or a synchronised folder.
+    /// Updated by a release of the starter skills or by a synchronised folder.
     Sync,
 }
 
@@ -47,7 +47,7 @@ pub struct Version {
     /// Author of the version.
     #[schema(example = "user:alice")]
     pub actor: String,
-    /// Session of the change, if any.
+    /// Session that made the change, if any.
     pub session: Option<String>,
     /// Whether the version has text from a tainted session that no person has approved.
     pub tainted: bool,
@@ -65,7 +65,7 @@ pub struct Version {
     /// Time of the approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_at: Option<DateTime<Utc>>,
-    /// SHA-256 over SKILL.md and resources, hex.
+    /// Hex SHA-256 of SKILL.md and resources.
     pub digest: String,
     /// Creation time.
     pub created_at: DateTime<Utc>,

@@ -30,19 +30,19 @@ pub struct AuditEntry {
     pub target: String,
     /// Owner of the target, if it belongs to a user.
     pub user: Option<String>,
-    /// Details; never content.
+    /// Details of the action, which never include content.
     #[schema(value_type = Object)]
     pub detail: Value,
     /// Id of the request, as in `X-Request-Id`; absent for the service's own actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<Uuid>,
-    /// Address of the connected client, or of your proxy. The log has more about the request.
+    /// Address of the connected client, or of your proxy. The log has more information about the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// SHA-256 of a changed text before the change, hex; absent for a new text.
+    /// Hex SHA-256 of the text before the change; absent for a new text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// SHA-256 of a changed text after the change, hex.
+    /// Hex SHA-256 of the text after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::{ErasureId, Error, Result, UserId};
 
-/// Minimum and maximum characters of a reason.
+/// Minimum and maximum number of characters in a reason.
 pub const REASON_CHARS: (usize, usize) = (8, 200);
 
 /// Record of the erasure of a user, without the user's name.
@@ -18,7 +18,7 @@ pub struct Erasure {
     /// Slug of the tenant.
     #[schema(example = "acme")]
     pub tenant: String,
-    /// Internal id of the user's rows, as in logs and histories.
+    /// Internal id of the user, as in logs and histories.
     #[schema(value_type = uuid::Uuid)]
     pub user_id: UserId,
     /// Reason.
@@ -31,7 +31,7 @@ pub struct Erasure {
     /// Time when the last row was removed; absent while rows remain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<DateTime<Utc>>,
-    /// Rows removed so far.
+    /// Number of rows removed so far.
     #[schema(minimum = 0)]
     pub removed: i64,
 }

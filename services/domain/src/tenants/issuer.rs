@@ -1,4 +1,4 @@
-//! Issuers of tokens for a tenant's users.
+//! Issuers that sign tokens for a tenant's users.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Permissions of credentials.
+//! Permissions that credentials have.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::{Error, Result};
 
-/// A permission of a credential.
+/// A permission that a credential can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 pub enum Scope {
     /// Read skills, their history and files.

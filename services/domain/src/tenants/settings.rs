@@ -33,33 +33,33 @@ pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TenantSettings {
-    /// Maximum skills per user.
+    /// Maximum number of skills per user.
     #[schema(default = 10_000, maximum = 1_000_000)]
     pub skills_per_user: u32,
-    /// Maximum bytes of a user's current skills, SKILL.md and resources, without history.
+    /// Maximum total size of a user's current skills, SKILL.md and resources, without history, in bytes.
     #[schema(default = 268_435_456_u64, maximum = 1_099_511_627_776_u64)]
     pub bytes_per_user: u64,
-    /// Maximum files of a skill, without its SKILL.md.
+    /// Maximum number of files in a skill, without its SKILL.md.
     #[schema(default = 500, maximum = 2_000)]
     pub files_per_skill: u32,
-    /// Maximum bytes of one file of a skill.
+    /// Maximum size of one file of a skill, in bytes.
     #[schema(default = 8_388_608_u64, maximum = 33_554_432_u64)]
     pub bytes_per_file: u64,
-    /// Maximum bytes of a skill's files together, without its SKILL.md.
+    /// Maximum total size of a skill's files without its SKILL.md, in bytes.
     #[schema(default = 33_554_432_u64, maximum = 33_554_432_u64)]
     pub bytes_per_skill: u64,
-    /// Maximum versions of a skill; a new version removes the oldest.
+    /// Maximum number of versions per skill; a new version removes the oldest.
     #[schema(default = 200, minimum = 1, maximum = 10_000)]
     pub versions_per_skill: u32,
-    /// Maximum bytes of all stored skill data of a user: current skills, history and deleted skills. The oldest
-    /// versions are removed first, then the oldest deletions. The effective value is at least `bytes_per_user` plus a
-    /// quarter for the data stored with the texts.
+    /// Maximum total size of all stored skill data of a user, in bytes: current skills, history and deleted skills. The
+    /// oldest versions are removed first, then the oldest deletions. The effective value is at least `bytes_per_user`
+    /// plus a quarter for the data stored with the texts.
     #[schema(default = 1_073_741_824_u64, maximum = 4_398_046_511_104_u64)]
     pub stored_bytes_per_user: u64,
-    /// Maximum users of the tenant.
+    /// Maximum number of users in the tenant.
     #[schema(default = 1_000_000, maximum = 100_000_000)]
     pub users: u32,
-    /// Maximum issuers of the tenant. Existing issuers above it stay.
+    /// Maximum number of issuers of the tenant. Existing issuers above it stay.
     #[schema(default = 32, minimum = 1, maximum = 1_000)]
     pub issuers: u32,
     /// Requests per second of the whole tenant, with bursts of three times as many; 0 for no limit. Absent: the
@@ -77,10 +77,12 @@ pub struct TenantSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(maximum = 1_000_000)]
     pub key_requests_per_second: Option<u32>,
-    /// Maximum stored conversations of a user, with their messages; a new conversation removes the oldest finished one.
+    /// Maximum number of stored conversations per user, with their messages; a new conversation removes the oldest
+    /// finished one.
     #[schema(default = 5_000, minimum = 1, maximum = 1_000_000)]
     pub sessions_per_user: u32,
-    /// Maximum bytes of a user's conversations: messages, turns and snapshots. The oldest finished ones are removed.
+    /// Maximum total size of a user's conversations, in bytes: messages, turns and snapshots. The oldest finished ones
+    /// are removed.
     #[schema(default = 268_435_456_u64, minimum = 1_048_576_u64, maximum = 1_099_511_627_776_u64)]
     pub conversation_bytes_per_user: u64,
     /// Days until a deleted skill is destroyed; until then it can be restored. 0 destroys it at once.
@@ -89,7 +91,7 @@ pub struct TenantSettings {
     /// Whether users receive the built-in starter skills.
     #[schema(default = true)]
     pub starter_skills: bool,
-    /// Maximum characters of the skill index in a snapshot.
+    /// Maximum number of characters in the skill index in a snapshot.
     #[schema(default = 16_000, minimum = 200, maximum = 200_000)]
     pub index_budget: u32,
     /// Days until the messages of a finished conversation are removed; its summary stays.
@@ -102,23 +104,23 @@ pub struct TenantSettings {
     /// Days until an example is removed after its last confirmation; 0 disables examples.
     #[schema(default = 365, maximum = 3650)]
     pub example_days: u16,
-    /// Factor on a skill's importance per idle day, for skills without a rate of their own.
+    /// Factor on a skill's importance per idle day, unless the skill has its own rate.
     #[schema(default = 0.99, minimum = 0, maximum = 1)]
     pub skill_decay: f32,
-    /// Minimum importance of a skill after decay, for skills without a floor of their own.
+    /// Minimum importance of a skill after decay, unless the skill has its own floor.
     #[schema(default = 0.3, minimum = 0, maximum = 1)]
     pub importance_floor: f32,
     /// Factor on a memory's importance per day.
     #[schema(default = 0.95, minimum = 0, maximum = 1)]
     pub memory_decay: f32,
-    /// Whether skills with thin descriptions are enriched. If off, existing texts stay.
+    /// Whether skills with short descriptions are enriched. If off, existing texts stay.
     #[schema(default = true)]
     pub enrich: bool,
     /// Mode of each dream pass: `off`, `propose` or `apply`.
     #[serde(deserialize_with = "as_object")]
     #[schema(inline)]
     pub dreams: DreamSettings,
-    /// Maximum tokens of the chat model per user and day, for dreams and reflections.
+    /// Maximum number of tokens that the chat model uses per user and day for dreams and reflections.
     #[schema(default = 200_000, maximum = 100_000_000)]
     pub dream_tokens_per_day: u32,
     /// Whether each day, week and month is summarised, if a chat model is configured.
@@ -127,28 +129,28 @@ pub struct TenantSettings {
     /// Approval mode for the actions that reflections propose.
     #[schema(default = "none")]
     pub reflection_actions: ReflectionActions,
-    /// IANA time zone for users without one of their own; it determines their nights.
+    /// IANA time zone for users without their own setting; it determines the time of their night.
     #[schema(default = "UTC", max_length = 64)]
     pub time_zone: String,
     /// Days until an entry of the audit log is removed.
     #[schema(default = 400, minimum = 30, maximum = 3650)]
     pub audit_days: u16,
-    /// Changes of skills that wait for a person: `off`, `tainted` (tainted changes and those that look like an attack),
+    /// Changes to skills that wait for a person: `off`, `tainted` (tainted changes and those that look like an attack),
     /// or `all`.
     #[schema(default = "tainted")]
     pub review: ReviewPolicy,
-    /// Whether users decide on waiting changes of their own skills, with the scope `review`; otherwise only admins do.
+    /// Whether users decide on waiting changes to their own skills, with the scope `review`; otherwise only admins do.
     #[schema(default = false)]
     pub users_review: bool,
     /// Minimum probability, 0 to 1, that a message asks for a skill before a turn adds skills it does not name. A
     /// higher value adds fewer.
     #[schema(default = 0.18, minimum = 0, maximum = 1)]
     pub min_score: f32,
-    /// Judging of the found skills by a chat model, if one is configured: `off`, `unsure` (only close decisions), or
-    /// `always`. A channel or a turn may override it.
+    /// Condition for judging the found skills with a chat model, if one is configured: `off`, `unsure` (only close
+    /// decisions), or `always`. A channel or a turn may override it.
     #[schema(default = "off")]
     pub judge: Judge,
-    /// Maximum tokens of the chat model per user and day, for judging; 0 disables it.
+    /// Maximum number of tokens that the chat model uses per user and day for judging; 0 disables judging.
     #[schema(default = 200_000, maximum = 100_000_000)]
     pub judge_tokens_per_day: u32,
     /// Minutes of silence after which a conversation ends and its key starts a new one. A session that is called by its
@@ -169,7 +171,7 @@ pub struct DreamSettings {
     pub gaps: Option<Mode>,
     /// Merges duplicate skills, and adds pointers between skills.
     pub consolidate: Option<Mode>,
-    /// Improves skills that failed or are too short.
+    /// Improves skills that led to failures or are too short.
     pub optimize: Option<Mode>,
 }
 
@@ -184,13 +186,13 @@ impl DreamSettings {
     }
 }
 
-/// Policy for reviews of skill changes.
+/// Policy for the review of changes to skills.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewPolicy {
     /// Only changes submitted for review wait. Tainted changes are live and marked.
     Off,
-    /// Changes with text from a tainted session wait, and those that look like an attack.
+    /// Changes with text from a tainted session wait, and so do changes that look like an attack.
     #[default]
     Tainted,
     /// All changes wait.
@@ -242,7 +244,8 @@ impl Default for TenantSettings {
 }
 
 impl TenantSettings {
-    /// Returns the maximum bytes of a user's stored skill data. It is at least `bytes_per_user` plus a quarter.
+    /// Returns the maximum total size of a user's stored skill data, in bytes. It is at least `bytes_per_user` plus a
+    /// quarter.
     pub fn most_stored_bytes(&self) -> u64 {
         self.stored_bytes_per_user.max(self.bytes_per_user + self.bytes_per_user / 4)
     }

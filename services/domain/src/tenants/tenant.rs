@@ -22,7 +22,7 @@ pub struct Tenant {
     pub name: String,
     /// Quotas and switches.
     pub settings: TenantSettings,
-    /// Database of the tenant's data; `home` if the deployment has only one.
+    /// Name of the database with the tenant's data; `home` if the deployment has only one.
     #[schema(example = "home")]
     pub place: String,
     /// Creation time.
@@ -43,7 +43,8 @@ impl Tenant {
     }
 }
 
-/// Tags of an `If-Match` header. The caller accepts any state of the tenant, or only states with one of these tags.
+/// The condition in an `If-Match` header. The caller accepts any state of the tenant, or only states with one of these
+/// tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum IfMatch {
     #[default]
@@ -73,16 +74,17 @@ pub struct TenantDetail {
     pub used: UsedByTenant,
 }
 
-/// Stored data of all users of a tenant. Each number has a limit in the settings or in docs/reference/limits.md. Counts other
-/// than those of users and skills stop at 1,000,000, which means at least that many.
+/// Amounts of stored data of all users in a tenant. Each number has a limit in the settings or in
+/// docs/reference/limits.md. Counts other than those of users and skills stop at 1,000,000, which means at least that
+/// many.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Stored {
     pub users: i64,
     /// Current skills, including starters that users have received.
     pub skills: i64,
-    /// Bytes of current skills.
+    /// Total size of the current skills, in bytes.
     pub skill_bytes: i64,
-    /// Bytes of skills with history and archive.
+    /// Total size of the skills with history and archive, in bytes.
     pub stored_bytes: i64,
     /// Versions of skills, including current ones and those of deleted skills.
     pub versions: i64,
@@ -92,17 +94,17 @@ pub struct Stored {
     /// Conversations, including open ones.
     pub sessions: i64,
     pub turns: i64,
-    /// Messages of users and agents.
+    /// Messages from users and agents.
     pub messages: i64,
     pub snapshots: i64,
     /// Answers stored for an `Idempotency-Key`.
     pub idempotency_answers: i64,
     /// Changes that wait for a person or a model.
     pub waiting_submissions: i64,
-    /// Runs of dreams, with their questions and answers.
+    /// Runs of dreams, with their prompts and answers.
     pub dream_runs: i64,
-    /// Messages that skills learned from.
+    /// Examples and counter-examples, which are messages that skills learned from.
     pub examples: i64,
-    /// Entries of the audit log.
+    /// Entries in the audit log.
     pub audit_entries: i64,
 }

@@ -18,8 +18,8 @@ pub struct UserDetail {
     pub used: Used,
 }
 
-/// Stored data of a user. Each number has a limit in the settings or in docs/reference/limits.md. Current skills are
-/// counted by `skill_count` and `byte_count`.
+/// Amounts of stored data of a user. Each number has a limit in the settings or in docs/reference/limits.md. Current
+/// skills are counted by `skill_count` and `byte_count`.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct StoredOfUser {
     /// Versions of skills, including current ones and those of deleted skills.
@@ -31,18 +31,18 @@ pub struct StoredOfUser {
     pub sessions: i64,
     pub open_sessions: i64,
     pub turns: i64,
-    /// Messages of the user and agents.
+    /// Messages from the user and agents.
     pub messages: i64,
     pub snapshots: i64,
     /// Answers stored for an `Idempotency-Key`.
     pub idempotency_answers: i64,
     /// Changes that wait for a person or a model.
     pub waiting_submissions: i64,
-    /// Runs of dreams, with their questions and answers.
+    /// Runs of dreams, with their prompts and answers.
     pub dream_runs: i64,
-    /// Messages that skills learned from.
+    /// Examples and counter-examples, which are messages that skills learned from.
     pub examples: i64,
-    /// Entries of the audit log.
+    /// Entries in the audit log.
     pub audit_entries: i64,
 }
 
@@ -52,13 +52,13 @@ pub struct Used {
     /// Conversations that began.
     pub sessions: i64,
     pub turns: i64,
-    /// Loads of skills.
+    /// Number of times that skills were loaded.
     pub skill_views: i64,
-    /// Reported uses of skills.
+    /// Number of reported uses of skills.
     pub skill_uses: i64,
-    /// Tokens of a chat model used by dreams.
+    /// Number of chat model tokens that dreams used.
     pub dream_tokens: i64,
-    /// Tokens of a chat model used for judging skills.
+    /// Number of chat model tokens that were used for judging skills.
     pub judge_tokens: i64,
     /// Time of the last message.
     pub last_message_at: Option<DateTime<Utc>>,
@@ -67,7 +67,7 @@ pub struct Used {
 /// Usage of all users of a tenant in the last 30 days. Each number counts at most 1,000,000 rows.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct UsedByTenant {
-    /// Users with a conversation.
+    /// Number of users with a conversation.
     pub active_users: i64,
     #[serde(flatten)]
     pub used: Used,

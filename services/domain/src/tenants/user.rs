@@ -22,12 +22,12 @@ pub struct User {
     pub created_at: DateTime<Utc>,
     /// Number of skills.
     pub skill_count: i32,
-    /// Bytes of these skills.
+    /// Total size of these skills, in bytes.
     pub byte_count: i64,
-    /// Bytes of the skills with history and archive.
+    /// Total size of the skills with history and archive, in bytes.
     #[serde(default)]
     pub stored_bytes: i64,
-    /// Time of an admin's hold. The user's data must not be erased from then on.
+    /// Time at which an admin put the user on hold. The user's data must not be erased from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<DateTime<Utc>>,
     /// Reason for the hold.

@@ -18,14 +18,14 @@ pub struct Webhook {
     pub delivered_at: Option<DateTime<Utc>>,
     /// Time of the last failed delivery.
     pub failed_at: Option<DateTime<Utc>>,
-    /// Consecutive failures; 0 after a success.
+    /// Number of consecutive failures; 0 after a success.
     #[schema(minimum = 0)]
     pub failures: i32,
     /// Error of the last failure.
     pub last_error: Option<String>,
 }
 
-/// Message to a webhook about a submission. It identifies the submission, without its text.
+/// Message to a webhook about a submission. It identifies the submission, but does not contain its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
     /// Slug of the tenant.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::sessions::prompt::Tag;
 use crate::text::invisible::seen;
 
-/// Beginnings of tokens after their opening bracket, as normalised by [`seen`], without blanks and `/`.
+/// Beginnings of tokens, without the opening bracket, blanks and `/`, as normalised by [`seen`].
 const TOKENS: [&str; 12] = [
     // ChatML, Llama 3 and Phi; with a full-width bar DeepSeek.
     "|",

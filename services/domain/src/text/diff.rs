@@ -1,4 +1,4 @@
-//! Compares texts line by line, and merges changes of the same text. The cost is bounded for all inputs.
+//! Compares texts line by line, and merges changes to the same text. The cost is bounded for all inputs.
 
 mod merge;
 
@@ -9,13 +9,13 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 
 pub use self::merge::{Conflict, merge};
 
-/// Maximum lines of both texts, between the first and the last change, for the histogram algorithm. Its diffs are more
-/// readable, but it is more expensive.
+/// Maximum number of lines, counted in both texts between the first and the last change, for the histogram algorithm.
+/// Its diffs are more readable, but it is more expensive.
 const READABLE: usize = 2_000;
-/// Maximum lines of both texts, between the first and the last change, to compare. If there are more, all of these
-/// lines count as changed, because both algorithms can take quadratic time.
+/// Maximum number of lines, counted in both texts between the first and the last change, that are compared. If there
+/// are more, all of these lines count as changed, because both algorithms can take quadratic time.
 const COMPARED: usize = 10_000;
-/// Lines of context before and after a change.
+/// Number of context lines before and after a change.
 const CONTEXT: usize = 3;
 
 /// A text to compare.

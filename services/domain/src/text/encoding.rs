@@ -1,6 +1,6 @@
 //! Decodes text files that are not UTF-8.
 
-/// The sentence about a converted file in the report of an import.
+/// The sentence about a converted file in the report on an import.
 pub const CONVERTED: &str = "converted it from UTF-16 to UTF-8";
 
 /// Decodes UTF-16 in either byte order, with a byte order mark or with an ASCII character at the start; `None` for

@@ -1,6 +1,6 @@
 //! Reads fenced blocks of markdown line by line.
 
-/// Position of a line relative to fenced blocks.
+/// Role of a line: outside of fenced blocks, an opening or closing mark, or code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FenceLine {
     /// Outside of fenced blocks.
@@ -14,7 +14,7 @@ pub(crate) enum FenceLine {
 /// The state of fenced blocks between lines. An unclosed block extends to the end.
 #[derive(Debug, Default)]
 pub(crate) struct Fence {
-    /// Character and number of the opening marks; at least that many close the block. `None` outside blocks.
+    /// Character and number of the opening marks. At least as many close the block. `None` outside of blocks.
     open: Option<(char, usize)>,
 }
 
@@ -24,7 +24,7 @@ impl Fence {
         self.open.is_some()
     }
 
-    /// Reads the next line and returns its position.
+    /// Reads the next line and returns its role.
     pub(crate) fn read(&mut self, line: &str) -> FenceLine {
         let line = line.trim();
         let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'));

@@ -5,9 +5,10 @@ use crate::text::phrase::{shorten_sentence, trim_boilerplate};
 use crate::text::sanitize::inert_line;
 use crate::text::sentence::{beginning, sentence_end};
 
-/// Maximum characters of a summary, for languages without blanks between words.
+/// Maximum number of characters in a summary, for languages without blanks between words.
 const LINE_CHARS: usize = 160;
-/// Maximum characters searched for phrases. A phrase that ends later does not fit, even after its end is trimmed.
+/// Maximum number of characters searched for phrases. A phrase that ends later does not fit, even after its end is
+/// trimmed.
 const SEEN_CHARS: usize = LINE_CHARS + 40;
 
 /// Makes a summary from a description: its first sentence, at most 15 words, on a single line.

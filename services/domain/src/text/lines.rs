@@ -18,7 +18,7 @@ impl TextLine {
         self.start..self.end
     }
 
-    /// Maps the positions of the line to another text with `place`.
+    /// Returns the line with each of its positions converted by `place`.
     pub(crate) fn map(self, place: impl Fn(usize) -> usize) -> Self {
         Self { start: place(self.start), end: place(self.end), next: place(self.next) }
     }

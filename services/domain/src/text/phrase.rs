@@ -33,7 +33,7 @@ const BOILERPLATE: [(&str, &str); 24] = [
     ("comprehensive guide to ", ""),
 ];
 
-/// Beginnings of a sentence about when to use a skill.
+/// Beginnings of sentences about when to use a skill.
 const WHEN: [&str; 9] =
     ["use ", "when ", "whenever ", "trigger", "for when ", "invoke ", "apply ", "activate ", "call "];
 
@@ -59,7 +59,7 @@ const JOINTS: [&str; 16] = [
     " on ",
 ];
 
-/// Minimum characters of a useful phrase.
+/// Minimum number of characters in a useful phrase.
 const LEAST_CHARS: usize = 12;
 
 /// Shortens a description (a single line) to at most `most` characters, see [`SplitDescription::within`].
@@ -73,7 +73,7 @@ pub(crate) fn shorten(description: &str, most: usize) -> String {
 /// A description, split into sentences once so that it can be shortened to many lengths.
 pub(crate) struct SplitDescription<'a> {
     whole: &'a str,
-    /// Number of characters of `whole`.
+    /// Number of characters in `whole`.
     length: usize,
     /// Sentences without boilerplate, with their lengths in characters.
     sentences: Vec<(String, usize)>,
@@ -106,8 +106,7 @@ impl<'a> SplitDescription<'a> {
                 room -= length;
             }
         }
-        // Sentences other than the first and the sentence about when to use the skill make no sense without one of
-        // these two.
+        // The other sentences make no sense without the first one or the one about when to use the skill.
         if !kept.iter().any(|place| *place == 0 || says_when(place)) {
             let Some((telling, _)) = self.sentences.get(when.first().copied().unwrap_or(0)) else { return "".into() };
             return shorten_sentence(telling, |text| text.chars().nth(most).is_none()).into();
@@ -125,7 +124,7 @@ pub(crate) fn shorten_sentence(sentence: &str, fits: impl Fn(&str) -> bool) -> S
     }
     let by_mark = longest_phrase(sentence, &MARKS, &fits);
     let by_joint = longest_phrase(sentence, &JOINTS, &fits);
-    // Punctuation is a safer end than a word, unless the text before it is much shorter.
+    // An end at punctuation is better than an end at a word, unless it leaves a much shorter text.
     let long_enough = |marked: &&String| by_joint.as_ref().is_none_or(|joint| marked.len() * 5 >= joint.len() * 3);
     by_mark.as_ref().filter(long_enough).or(by_joint.as_ref()).cloned().unwrap_or_else(|| cut_words(sentence, fits))
 }
@@ -134,7 +133,7 @@ fn longest_phrase(sentence: &str, ends: &[&str], fits: impl Fn(&str) -> bool) ->
     let ends_at = |at: usize| ends.iter().any(|end| sentence[at..].starts_with(end));
     let whole = |at: usize| {
         let phrase = tidy(&sentence[..at]);
-        // The cheap check is first, because phrases are tried from the longest, and most do not fit.
+        // The cheap check comes first, because phrases are tried from the longest one down, and most do not fit.
         (fits(phrase) && phrase.chars().nth(LEAST_CHARS - 1).is_some() && is_closed(phrase)).then(|| phrase.to_owned())
     };
     // All ends begin with one of these characters.

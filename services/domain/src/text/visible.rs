@@ -22,8 +22,8 @@ impl fmt::Display for Visible<'_> {
     }
 }
 
-/// Returns whether a terminal may interpret a character, break a line at it, reorder it or not show it. These are Unicode's
-/// groups "other" and "separator" except the space, and characters without a glyph in other groups.
+/// Returns whether a terminal may interpret a character, break a line at it, reorder it or not show it. These are
+/// Unicode's groups "other" and "separator" except the space, and characters without a glyph in other groups.
 pub fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
@@ -32,11 +32,11 @@ pub fn is_hidden(c: char) -> bool {
     matches!(group, GeneralCategoryGroup::Other | GeneralCategoryGroup::Separator) || is_unseen(c)
 }
 
-/// A writer that escapes hidden characters in JSON. They are valid only in strings, so the document keeps its meaning. Line
-/// feeds stay, because JSON has them only between values. Invalid UTF-8 becomes U+FFFD.
+/// A writer that escapes hidden characters in JSON. They are valid only in strings, so the document keeps its meaning.
+/// Line feeds stay, because JSON has them only between values. Invalid UTF-8 becomes U+FFFD.
 pub struct JsonWriter<W> {
     output: W,
-    /// First bytes of a character that continues in the next write.
+    /// First bytes of a character; the next write has the rest.
     begun: Vec<u8>,
 }
 

@@ -31,7 +31,7 @@ impl Tokenizer {
         Ok(Self::SentencePiece(Box::new(pieces)))
     }
 
-    /// Returns the ids of a text, with the special first and last token. At most `max` ids are returned.
+    /// Returns the ids for a text, with the special first and last token. At most `max` ids are returned.
     pub(super) fn ids(&self, text: &str, max: usize) -> Vec<u32> {
         match self {
             Self::WordPiece(words) => words.ids(text),
@@ -44,8 +44,8 @@ impl Tokenizer {
     }
 }
 
-/// Replaces characters that XLM-R normalises differently than the normaliser of mUSE. Joiners become blanks, and
-/// control characters are removed.
+/// Replaces characters that XLM-R normalises differently from mUSE's normaliser. Joiners become blanks, and control
+/// characters are removed.
 fn clean(char: char) -> Option<char> {
     match char {
         '\u{200c}' | '\u{200d}' => Some(' '),

@@ -11,8 +11,8 @@ const NAME: &str = "embeddings.word_embeddings.weight";
 pub(super) enum Words {
     /// 16-bit integers, with a scale for each row.
     Short { values: Vec<i16>, scales: Vec<f32> },
-    /// The blocks of the file. They stay packed, because a multilingual vocabulary has three quarters of the numbers
-    /// of the model.
+    /// The file's blocks. They stay packed, because a multilingual vocabulary has three quarters of all numbers in the
+    /// model.
     Packed(Vec<u8>),
 }
 

@@ -8,7 +8,7 @@ fn fingerprint(constants: &Constants, words: &str) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The constants of all-MiniLM include the function words, which decide whether all-MiniLM encodes a text.
+/// The constants for all-MiniLM include the function words, which decide whether all-MiniLM encodes a text.
 #[test]
 fn changed_constants_require_another_name() {
     let changed = "the constants changed: give the vectors another name, and write it and the new hash here";

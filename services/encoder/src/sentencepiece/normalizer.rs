@@ -47,7 +47,7 @@ impl Normalizer {
         out
     }
 
-    /// Returns the replacement of the longest prefix in the table, and the number of bytes that it replaces. If the
+    /// Returns the replacement for the longest prefix in the table, and the number of bytes that it replaces. If the
     /// table has no prefix of the text, returns the first character.
     fn replace_prefix<'a>(&'a self, text: &'a str) -> (Cow<'a, str>, usize) {
         match self.find_longest(text.as_bytes()).filter(|(_, length)| text.is_char_boundary(*length)) {

@@ -72,7 +72,7 @@ pub(crate) async fn change_at_once<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<
     Ok(Some(answer))
 }
 
-/// Queues the change of the cached skill in the transaction. Returns `None` if the change is rejected or proposes no
+/// Queues the change to the cached skill in the transaction. Returns `None` if the change is rejected or proposes no
 /// new text.
 async fn compose<V: SkillVerb>(
     ctx: &Ctx,

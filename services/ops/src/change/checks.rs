@@ -53,8 +53,8 @@ pub(crate) struct Reviewing<'a> {
     pub(crate) is_submitted: bool,
 }
 
-/// Runs the checks of structure, scan, tools and policy. The taint is not checked here, because the database
-/// determines it when the change is written.
+/// Runs the structure, scan, tools and policy checks. The taint is not checked here, because the database determines it
+/// when the change is written.
 ///
 /// # Errors
 /// `Invalid` if the scanner rejects the change; `Unavailable`.

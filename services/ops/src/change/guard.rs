@@ -8,7 +8,7 @@ use knowhow_store::{WriteTx, skills};
 use super::checks::is_reviewed;
 use crate::Ctx;
 
-/// Rejects a change of a skill's settings that needs a review. A review is needed in a tainted session. If the tenant
+/// Rejects a change to a skill's settings that needs a review. A review is needed in a tainted session. If the tenant
 /// reviews every change, a review is needed unless the caller is a reviewer.
 ///
 /// # Errors

@@ -26,11 +26,11 @@ pub(crate) async fn hold(ctx: &Ctx, verb: &impl SkillVerb, checks: Vec<Check>) -
     }
 }
 
-/// Options of a proposed change. By default the caller is the submitter, and the change is applied unless a check
+/// Options for a proposed change. By default the caller is the submitter, and the change is applied unless a check
 /// holds it.
 #[derive(Default)]
 pub(crate) struct ReviewOptions<'a> {
-    /// The reason, in the submitter's words; `None` for no reason.
+    /// The submitter's reason, if one was given.
     pub(crate) reason: Option<&'a str>,
     /// The checks that hold the change, if they have already run. If empty, `propose` runs the checks.
     pub(crate) checks: Vec<Check>,
@@ -47,7 +47,7 @@ pub(crate) struct ReviewOptions<'a> {
 /// Submits a change. The change is applied if no check holds it, otherwise it waits for a decision.
 ///
 /// # Errors
-/// Errors of the change's `propose`; `Conflict` `unchanged` or `rejected`; `Quota` if the user has too many pending
+/// Errors from the change's `propose`; `Conflict` `unchanged` or `rejected`; `Quota` if the user has too many pending
 /// submissions.
 pub(crate) async fn propose(ctx: &Ctx, change: &impl SkillChange, options: ReviewOptions<'_>) -> Result<Submission> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.add").await?;
@@ -62,7 +62,7 @@ pub(crate) struct LockedTransaction {
     pub(crate) locked: Option<Locked>,
 }
 
-/// Submits a change of a skill that is already locked.
+/// Submits a change to a skill that is already locked.
 pub(crate) async fn propose_over(
     ctx: &Ctx,
     locking: LockedTransaction,

@@ -1,4 +1,4 @@
-//! The description of a change of a skill by a verb, such as save or patch, and the result of the change.
+//! Describes how a verb, such as save or patch, changes a skill, and the result of the change.
 
 use knowhow_domain::skills::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
@@ -13,7 +13,7 @@ use crate::change::stored_answers::ShowsSkill;
 use crate::context::lookup::{self, NameMatching};
 use crate::skills::Skill;
 
-/// Describes a change of one skill: its target and the proposed state.
+/// Describes a change to one skill: its target and the proposed state.
 pub(crate) trait SkillChange {
     /// Returns the skill to change.
     fn target(&self) -> Target<'_>;

@@ -17,7 +17,7 @@ use crate::skills::delete::{SkillToDelete, archive};
 /// Changes a skill in its own transaction, once per idempotency key.
 ///
 /// # Errors
-/// Errors of the verb; `Waits` if a reviewer has to decide first; `TooLarge` and `Quota` if a limit is exceeded.
+/// Errors from the verb; `Waits` if a reviewer has to decide first; `TooLarge` and `Quota` if a limit is exceeded.
 pub(crate) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
     match attempt(ctx, verb).await {
         Err(Error::MustBeReviewed(checks)) => Err(hold::hold(ctx, verb, checks).await),
@@ -51,7 +51,7 @@ async fn attempt<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
 /// Changes a skill in an open transaction, which may contain other changes. The caller commits.
 ///
 /// # Errors
-/// Errors of the change; `MustBeReviewed` if a reviewer has to decide; `TooLarge` and `Quota` if a limit is exceeded.
+/// Errors from the change; `MustBeReviewed` if a reviewer has to decide; `TooLarge` and `Quota` if a limit is exceeded.
 /// After an error the transaction cannot be used.
 pub(crate) async fn change_in(ctx: &Ctx, tx: &mut WriteTx, change: &impl SkillChange) -> Result<ChangeResult> {
     let locked = lock_target(tx, change).await?;

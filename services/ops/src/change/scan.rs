@@ -17,11 +17,12 @@ use super::checks::{held, is_reviewed, passed};
 use crate::change::write::Draft;
 use crate::{Ctx, compute};
 
-/// Time limit of a scan. A change that exceeds this limit needs a reviewer. The scanner's own limit of work normally
+/// Time limit for a scan. A change that exceeds this limit needs a reviewer. The scanner's own limit on work normally
 /// ends a scan earlier.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Maximum total bytes of the unchanged files that are scanned too, to detect attacks spread over several files.
+/// Maximum total size in bytes of the unchanged files that are scanned too, to detect attacks spread over several
+/// files.
 const UNCHANGED_BYTES: u64 = 512 * 1024;
 
 /// Maximum number of findings stored for a scan.
@@ -181,7 +182,7 @@ pub(crate) fn resources(files: &[(String, Vec<u8>)]) -> Vec<ScannedResource<'_>>
     files.iter().map(|(path, bytes)| ScannedResource { path, bytes }).collect()
 }
 
-/// Returns whether a memory or soul looks like an attack or cannot be scanned. Findings of secrets and of control
+/// Returns whether a memory or soul looks like an attack or cannot be scanned. Findings about secrets and control
 /// characters are ignored. Returns `false` if the tenant has turned reviews off.
 pub(crate) async fn is_doubtful(ctx: &Ctx, text: &str) -> bool {
     if !is_reviewed(ctx) {

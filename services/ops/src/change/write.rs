@@ -23,7 +23,7 @@ pub(crate) struct Draft {
     pub(crate) name: SkillName,
     pub(crate) document: SkillDocument,
     pub(crate) resources: Vec<ResourceEntry>,
-    /// The contents of resources that may not be stored yet.
+    /// The contents of resources that might not be stored yet.
     pub(crate) new_files: Vec<Vec<u8>>,
     /// A digest of the request, to detect a repeated request.
     pub(crate) request_digest: Option<[u8; 32]>,
@@ -48,7 +48,7 @@ pub(crate) struct Draft {
 pub(crate) struct Reviewed {
     /// The actor who proposed the change.
     pub(crate) author: String,
-    /// The session of the proposal; `None` if the proposal had no session.
+    /// The session that the proposal comes from; `None` if it comes from no session.
     pub(crate) session: Option<String>,
     pub(crate) checks: Vec<Check>,
     /// Whether a reviewer approved the change. A change without an approval must not be tainted.
@@ -107,8 +107,7 @@ impl Draft {
         };
         changed.replaced = replaced;
         if let Some(pinned) = pinned.filter(|pinned| *pinned != changed.skill.pinned) {
-            // The checks or the reviewer of a new text also cover the flag. A change of the flag alone is checked
-            // here.
+            // The checks or the reviewer of a new text also cover the flag. A change to the flag alone is checked here.
             if changed.written.is_none() && !is_decided {
                 guard::guard_skill(ctx, tx).await?;
             }

@@ -81,13 +81,13 @@ pub(crate) async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }
 
-/// Maximum wait of a probe for the database. Orchestrators abort a probe after a second.
+/// Maximum time that a probe waits for the database. Orchestrators abort a probe after a second.
 const PROBE: Duration = Duration::from_millis(800);
-/// Validity of a result. Within this time all probes share one query of the database.
+/// Validity of a result. Within this time all probes share one query to the database.
 const FRESH: Duration = Duration::from_secs(1);
 /// Maximum age of a stored result that a probe returns if the database does not answer within `PROBE`.
 const STALE: Duration = Duration::from_secs(5);
-/// Timeout of the inspection of a database.
+/// Timeout for the inspection of a database.
 const INSPECTION: Duration = Duration::from_secs(3);
 
 /// The last result of the readiness check.

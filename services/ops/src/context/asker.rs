@@ -1,4 +1,5 @@
-//! The accounts of model requests: model time is shared fairly by tenants, and within a tenant by users.
+//! The accounts that model requests are charged to: model time is shared fairly by tenants, and within a tenant by
+//! users.
 
 use knowhow_domain::{Result, TenantId, UserId};
 use knowhow_store::Principal;
@@ -7,7 +8,7 @@ use uuid::Uuid;
 
 use crate::Priority;
 
-/// The account of a model request: a user of a tenant.
+/// The account that a model request is charged to: a user of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Asker {
     pub tenant: TenantId,
@@ -27,7 +28,7 @@ impl Asker {
     }
 }
 
-/// Options of a model request: its account, priority and deadline.
+/// Options for a model request: its account, priority and deadline.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking {
     pub asker: Asker,

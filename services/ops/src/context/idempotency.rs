@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Ctx;
 
-/// The member of a stored answer with the id of a pending submission. No answer of an operation has a member of this
+/// The member of a stored answer with the id of a pending submission. No answer to an operation has a member of this
 /// name.
 const WAITING: &str = "waiting_submission";
 

@@ -46,7 +46,7 @@ pub fn limit(limit: Option<u32>) -> Result<usize> {
     limit_of(limit.unwrap_or(50), 200)
 }
 
-/// Returns the limit of a search without pages, 1 to 50.
+/// Returns the limit for a search without pages, 1 to 50.
 ///
 /// # Errors
 /// `Malformed` for a limit outside this range.
@@ -128,7 +128,7 @@ pub(crate) fn window<K>(behind: K, limit: usize) -> Window<K> {
     Window { behind, limit: rows_for(limit) }
 }
 
-/// Maximum characters of a question; percent-encoded it still fits into a URL.
+/// Maximum number of characters in a question; percent-encoded it still fits into a URL.
 const QUESTION_CHARS: usize = 4096;
 
 /// Validates a search question.
@@ -142,7 +142,7 @@ pub(crate) fn check_question(name: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Validates a filter of a list.
+/// Validates a filter for a list.
 ///
 /// # Errors
 /// `Malformed` for more than `most` characters, or NUL.

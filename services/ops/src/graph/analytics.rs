@@ -13,7 +13,7 @@ use crate::Ctx;
 use crate::context::page;
 use crate::platform::admission::AdmissionQueue;
 
-/// Filters of the analytics.
+/// Filters for the analytics.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -33,7 +33,7 @@ pub struct SkillAnalytics {
     /// Number of skills.
     #[schema(minimum = 0)]
     pub skills: usize,
-    /// Uses of all skills.
+    /// Number of uses of all skills.
     #[schema(minimum = 0)]
     pub uses: i64,
     /// Reported outcomes of these uses.
@@ -66,7 +66,7 @@ pub struct UsedSkill {
     /// The skill's full name.
     #[schema(example = "plan-meeting")]
     pub name: String,
-    /// Loads, injections and reported uses.
+    /// Number of loads, injections and reported uses.
     #[schema(minimum = 1)]
     pub uses: i64,
     /// Reported outcomes of the uses.
@@ -118,15 +118,15 @@ pub struct SkillAtRisk {
     pub reason: String,
     /// Reported outcomes of the uses.
     pub outcomes: Outcomes,
-    /// Conversations that used the skill and had a correction, a thumbs down, or a quality below good.
+    /// Number of conversations that used the skill and had a correction, a thumbs down, or a quality below good.
     #[schema(minimum = 0)]
     pub poor_sessions: i64,
-    /// Conversations that used the skill and had a reply that spent the budget of its message.
+    /// Number of conversations that used the skill and had a reply that spent the budget of its message.
     #[schema(minimum = 0)]
     pub over_budget_sessions: i64,
 }
 
-/// Days without a use after which a skill is stale.
+/// Number of days without a use after which a skill is stale.
 const STALE_DAYS: u64 = 30;
 /// Minimum number of outcomes for judging a skill by its success rate.
 const TELLING: i64 = 3;

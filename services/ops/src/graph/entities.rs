@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use crate::Ctx;
 use crate::context::page::{Page, after, check_question, limit, rows_for};
 
-/// Filters of a list of entities.
+/// Filters for a list of entities.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -17,11 +17,11 @@ const OF_BODY: f32 = 0.9;
 /// Maximum number of skills read and stored per transaction.
 const BATCH: i64 = 50;
 
-/// Maximum passes of a job over the user's skills. Skills that change later get jobs of their own.
+/// Maximum number of passes of a job over the user's skills. Skills that change later get jobs of their own.
 const MOST_PASSES: u32 = 3;
 
-/// Returns whether a change of a SKILL.md may change the skill's relations, so that a job has to read it again. Runs
-/// on a request's thread, so it examines only the changed lines and does not extract relations.
+/// Returns whether a change to a SKILL.md may change the skill's relations, so that a job has to read it again. Runs on
+/// a request's thread, so it examines only the changed lines and does not extract relations.
 pub(crate) fn says_other_relations(before: Option<&str>, now: &str) -> bool {
     let before = before.unwrap_or_default();
     before != now && touches_relations(before, now)

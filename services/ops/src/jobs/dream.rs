@@ -1,5 +1,5 @@
-//! Jobs of dreams: a single run, all runs of a user's night, and the periodic search for users in the hours of their
-//! night.
+//! Jobs for dreams: a single run, all runs of a user's night, and the periodic search for users with night in their
+//! time zone.
 
 use chrono::NaiveDate;
 use knowhow_domain::DreamId;
@@ -11,7 +11,7 @@ use super::{JobResult, SystemJob, UserJob};
 use crate::learning::dream;
 use crate::{App, Ctx, Priority};
 
-/// Maximum users per round; the next round continues.
+/// Maximum number of users per round; the next round continues.
 const MOST: i64 = 5_000;
 /// First and last starting hour of nightly dreams, in the user's time zone. Dreams start at three, or later if the
 /// workers were down.
@@ -46,7 +46,7 @@ impl UserJob for DreamNight {
     }
 }
 
-/// Finds users of all tenants in the hours of their night, and enqueues their jobs. Ends dreams that no worker has
+/// Finds users of all tenants with night in their time zone, and enqueues their jobs. Ends dreams that no worker has
 /// run within a day.
 pub(super) struct DreamNights;
 

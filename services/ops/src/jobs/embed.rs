@@ -19,7 +19,7 @@ const CHUNK: usize = 16;
 /// Maximum number of other skills that a bulk job embeds too. The vectors are stored together, so that the catalogue
 /// is updated only once.
 const OTHERS: i64 = 63;
-/// Maximum rows per statement in the search over all tenants.
+/// Maximum number of rows per statement in the search over all tenants.
 const PAGE: i64 = 1000;
 
 /// Embeds a skill. A bulk job also embeds other skills of the user without a vector.
@@ -77,7 +77,7 @@ impl UserJob for EmbedExamples {
     }
 }
 
-/// Finds rows of all tenants without a vector of the current model, and enqueues jobs that embed them.
+/// Finds rows of all tenants without a vector from the current model, and enqueues jobs that embed them.
 pub(super) struct EmbedStale;
 
 impl SystemJob for EmbedStale {

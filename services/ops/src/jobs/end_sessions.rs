@@ -7,7 +7,7 @@ use super::summarize_conversation::SummarizeConversation;
 use super::{JobResult, SystemJob, UserJob};
 use crate::App;
 
-/// Maximum sessions per round.
+/// Maximum number of sessions per round.
 const MOST: i64 = 5_000;
 
 pub(super) struct EndSessions;

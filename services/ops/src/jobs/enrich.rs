@@ -10,9 +10,9 @@ use super::{JobResult, SystemJob, UserJob};
 use crate::learning::enrich;
 use crate::{App, Ctx, Priority};
 
-/// Approximate maximum of skills per round; the next round continues.
+/// Approximate maximum number of skills per round; the next round continues.
 const MOST: i64 = 2_000;
-/// Maximum rows per statement in the search over all tenants.
+/// Maximum number of rows per statement in the search over all tenants.
 const PAGE: i64 = 1000;
 
 /// Enriches a skill.

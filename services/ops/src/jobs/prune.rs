@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{JobResult, SystemJob};
 use crate::App;
 
-/// Maximum rows of each kind per round.
+/// Maximum number of rows of each kind per round.
 const BATCH: i64 = 5000;
 /// Maximum number of usage rows summed up per transaction.
 const ROWS_SUMMED: i32 = 5000;
@@ -23,7 +23,7 @@ impl SystemJob for Prune {
 
     async fn run(app: &App) -> JobResult {
         let began = Instant::now();
-        // An error of one step must not prevent the other steps.
+        // An error in one step must not prevent the other steps.
         let months = keep_months(app).await;
         let snapshots = knowhow_store::prune_snapshots(&app.db, app.now(), BATCH).await;
         loop {

@@ -10,10 +10,10 @@ use super::{JobResult, SystemJob, UserJob};
 use crate::learning::reflect::make_reflection;
 use crate::{App, Ctx, Priority};
 
-/// Maximum reflections enqueued per round.
+/// Maximum number of reflections enqueued per round.
 const MOST: i64 = 2_000;
 
-/// Makes the reflection of one period.
+/// Makes the reflection for one period.
 #[derive(Deserialize)]
 pub(super) struct Reflect {
     cadence: Cadence,

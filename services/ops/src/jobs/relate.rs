@@ -1,4 +1,4 @@
-//! Extracts relations and entities from changed skills, or from all skills after a change of the rules. A reconciler
+//! Extracts relations and entities from changed skills, or from all skills after a change to the rules. A reconciler
 //! finds skills that were missed.
 
 use knowhow_domain::Result;
@@ -10,13 +10,13 @@ use super::{JobResult, SystemJob, UserJob};
 use crate::graph::{RULES, relate_skills};
 use crate::{App, Ctx, Priority};
 
-/// Maximum users per round; the next round continues.
+/// Maximum number of users per round; the next round continues.
 const MOST: i64 = 2_000;
 
 /// Extracts relations from a user's unread skills.
 #[derive(Deserialize)]
 pub(super) struct RelateSkills {
-    /// Whether the reconciler enqueued the job, instead of a change of a skill.
+    /// Whether the reconciler enqueued the job, not a change to a skill.
     #[serde(default)]
     repair: bool,
 }

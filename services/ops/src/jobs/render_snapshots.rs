@@ -7,7 +7,7 @@ use knowhow_store::across::due::{self, RenewedSnapshots};
 use super::{JobResult, SystemJob};
 use crate::App;
 
-/// Maximum snapshots per round. For further users, a snapshot is rendered when a session requests it.
+/// Maximum number of snapshots per round. For further users, a snapshot is rendered when a session requests it.
 const MOST: i64 = 20_000;
 /// Maximum number of snapshots per transaction, as enqueueing thousands of jobs may exceed the statement timeout.
 const PAGE: i64 = 1_000;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{JobResult, SystemJob, UserJob};
 use crate::{App, Ctx, Priority, review};
 
-/// Maximum users per round; the next round continues.
+/// Maximum number of users per round; the next round continues.
 const MOST: i64 = 2_000;
 
 /// Scans all skills of a user that are due for a scan.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{JobResult, SystemJob, UserJob};
 use crate::{App, Ctx, Priority, review};
 
-/// Maximum submissions per round.
+/// Maximum number of submissions per round.
 const MOST: i64 = 5_000;
 
 #[derive(Deserialize)]

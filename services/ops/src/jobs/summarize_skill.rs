@@ -40,7 +40,7 @@ impl UserJob for SummarizeSkill {
         let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.summarize_skill").await?;
         if !skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await? {
             // The summary may be wrong for the new text, so the job is retried.
-            return Err(Error::Unavailable("the skill has changed meanwhile".into()).into());
+            return Err(Error::Unavailable("the skill has just changed".into()).into());
         }
         Ok(tx.commit().await?)
     }

@@ -11,7 +11,7 @@ use crate::App;
 /// Age after which an entry is sealed. It exceeds the longest transaction and clock difference, so that no entry
 /// appears in a range that is already sealed.
 const AGE: TimeDelta = TimeDelta::minutes(10);
-/// Maximum entries per seal.
+/// Maximum number of entries per seal.
 const MOST: i32 = 5000;
 /// Maximum number of tenants per round, and of seals per page.
 const PAGE: i64 = 1000;
@@ -54,7 +54,7 @@ pub struct Verified {
     pub past: u64,
     /// Number of seals made with an unknown master key: their digests are right, but their origin cannot be verified.
     pub unvouched: u64,
-    /// The last seal's digest, hex. Stored elsewhere, it shows later whether seals were removed from the end.
+    /// Hex digest of the last seal. Stored elsewhere, it shows later whether seals were removed from the end.
     pub head: Option<String>,
     /// Time of the last sealed entry.
     pub until: Option<DateTime<Utc>>,

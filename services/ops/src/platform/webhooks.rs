@@ -19,7 +19,8 @@ use crate::{App, Ctx};
 
 /// Timeout of a request, from the DNS lookup to the response status.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Consecutive failures after which a webhook is paused, so that an unreachable webhook does not block the worker.
+/// Number of consecutive failures after which a webhook is paused, so that an unreachable webhook does not block the
+/// worker.
 const FAILURES: i32 = 3;
 /// Time after the last failure during which a paused webhook is not called.
 const PAUSE: TimeDelta = TimeDelta::seconds(30);
@@ -39,12 +40,12 @@ impl Webhooks {
         Ok(Self { client: guarded_client(private_network).map_err(Error::internal)?, private_network })
     }
 
-    /// Parses and validates a webhook URL. The error is the reason of a rejection.
+    /// Parses and validates a webhook URL. The error is the reason for a rejection.
     pub(crate) fn read_url(&self, text: &str) -> Result<Url, String> {
         credential::read_url(text, self.private_network)
     }
 
-    /// Sends a message. The body of the answer is ignored. The error is the reason of the failure.
+    /// Sends a message. The body of the answer is ignored. The error is the reason for the failure.
     async fn send(&self, url: &str, message: &Message, signature: &str) -> Result<(), String> {
         // Checked again, as the URL may have been registered under other settings.
         let url = self.read_url(url).map_err(|reason| format!("the address {reason}"))?;
@@ -126,7 +127,7 @@ fn is_paused(target: &Target, now: DateTime<Utc>) -> bool {
     target.failures >= FAILURES && target.failed_at.is_some_and(|failed_at| now - failed_at < PAUSE)
 }
 
-/// Sends a test message to a webhook, even if it is paused. The error is the reason of a failed delivery.
+/// Sends a test message to a webhook, even if it is paused. The error is the reason for a failed delivery.
 pub(crate) async fn try_out(ctx: &Ctx) -> Result<Result<(), String>> {
     let (tenant, now) = (ctx.principal.tenant(), ctx.now());
     let target = webhooks::find_target(&ctx.app.db, tenant, now).await?;

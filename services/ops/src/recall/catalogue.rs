@@ -10,7 +10,7 @@ use knowhow_store::skills::{self, Revisions, SkillStamp};
 
 use crate::Ctx;
 
-/// A skill of a catalogue, with the data that answers show.
+/// A skill in a catalogue, with the data that answers show.
 #[derive(Debug)]
 pub(crate) struct KnownSkill {
     pub(crate) id: SkillId,
@@ -142,8 +142,8 @@ impl UserCatalogue {
         }
     }
 
-    /// Returns the cosines of each vector to all skills. Returns `None` for each vector if the index contains the
-    /// vectors of the skills. Queries the database at most once.
+    /// Returns the cosine similarities between each vector and all skills. Returns `None` for each vector if the index
+    /// contains the vectors of the skills. Queries the database at most once.
     pub(crate) async fn cosines(
         &self,
         ctx: &Ctx,

@@ -19,7 +19,7 @@ use crate::recall::own_changes::OwnChanges;
 use crate::recall::user_cache::{Owner, UserCopies, owner_of};
 use crate::{Ctx, compute};
 
-/// Maximum number of skills of a catalogue that can be refreshed without a noticeable delay.
+/// Maximum number of skills in a catalogue that can be refreshed without a noticeable delay.
 const MANY: usize = 500;
 /// Wait before a changed catalogue is refreshed, so that several saves in a row cause one refresh.
 const SOON: Duration = Duration::from_secs(1);
@@ -32,30 +32,31 @@ const MEMORIES: u64 = 2;
 const ANSWERS: u64 = 2;
 /// Divisor of the catalogues' byte limit. The result is the additional limit for recent changes by this process.
 const OWN_CHANGES: u64 = 8;
-/// Maximum number of copies that a process builds at once, because each occupies a processor.
+/// Maximum number of search copies (a user's catalogue or memories) that a process builds at once, because each
+/// occupies a processor.
 const BUILDING: usize = 2;
-/// Maximum number of copies with many texts that are built at once. The other slot stays free for small changes.
+/// Maximum number of search copies with many texts that are built at once. The other slot stays free for small changes.
 const BUILDING_MANY: usize = 1;
-/// Maximum number of copies per queue that hold their texts in memory, both waiting and being built. Fifty skills
-/// take about 250 KB, and many users arrive after a start.
+/// Maximum number of search copies per queue with texts in memory, both waiting and being built. The texts of fifty
+/// skills take about 250 KB, and many users send their first request right after a restart.
 const READING: usize = 8;
-/// Maximum bytes of texts of a copy that uses the queue for few texts; about two hundred skills. Usual libraries can
-/// then use both slots after a start, when all users arrive at once.
+/// Maximum number of bytes of text to read for a search copy that uses the queue for few texts; about two hundred
+/// skills. So usual libraries can use both slots right after a restart, when many users send requests at once.
 pub(super) const QUICK: usize = 1024 * 1024;
 
 /// Counts of catalogue lookups since the start, and the current size of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CacheCounts {
-    /// Lookups that found a current catalogue.
+    /// Number of lookups that found a current catalogue.
     pub hits: u64,
-    /// Catalogues that were read and rebuilt. Three cases count neither as a hit nor as a miss:
+    /// Number of catalogues that were read and rebuilt. Three cases count neither as a hit nor as a miss:
     /// - examples, which are read separately
     /// - a change by this process, which need not be read
     /// - a request that waits while another one builds the catalogue
     pub misses: u64,
-    /// Users with a cached catalogue.
+    /// Number of users with a cached catalogue.
     pub users: u64,
-    /// Approximate bytes of these catalogues; `KNOWHOW_CATALOGUE_CACHE_MB` is the limit.
+    /// Approximate size of these catalogues in bytes; `KNOWHOW_CATALOGUE_CACHE_MB` is the limit.
     pub bytes: u64,
 }
 
@@ -67,10 +68,10 @@ pub struct Catalogues {
     pub(crate) answers: AnswerCaches,
     /// Recent changes that this process made.
     pub(super) own_changes: OwnChanges,
-    /// Maximum number of skills of a catalogue with cached vectors. Larger catalogues leave the vectors in the
+    /// Maximum number of skills in a catalogue with cached vectors. Larger catalogues leave the vectors in the
     /// database.
     pub(super) vectors_kept: usize,
-    /// Approximate maximum bytes for the memories of one user. Beyond it, the oldest memories are not found.
+    /// Approximate maximum number of bytes for the memories of one user. Beyond it, the oldest memories are not found.
     pub(super) most_of_memories: usize,
     /// Users with a scheduled refresh of their catalogue.
     awaited: Mutex<HashSet<Owner>>,
@@ -130,7 +131,7 @@ impl Catalogues {
     }
 
     /// Returns the catalogue that a new skill is compared with. It may include that skill. `made` is the revision of
-    /// the creation. If the user has many skills, the changes of the last second may be missing. Older changes may be
+    /// the creation. If the user has many skills, the changes in the last second may be missing. Older changes may be
     /// missing too, if reading them takes longer than `BESIDE`.
     pub(crate) async fn get_beside(&self, ctx: &Ctx, made: Option<i64>) -> Result<Arc<UserCatalogue>> {
         let (Some(cached), Some(made)) = (self.skills.find(ctx).await?, made) else {
@@ -164,7 +165,7 @@ impl Catalogues {
         }
     }
 
-    /// Returns the queue for a copy with `bytes` of texts.
+    /// Returns the queue for a search copy with `bytes` bytes of text.
     pub(super) fn line(&self, bytes: usize) -> &BuildQueue {
         if bytes > QUICK { &self.many_texts } else { &self.few_texts }
     }
@@ -174,7 +175,7 @@ impl Catalogues {
         Ok(self.lock_awaited().contains(&owner_of(ctx)?))
     }
 
-    /// Schedules one refresh for all changes of the caller within a second.
+    /// Schedules one refresh for all changes by the caller within a second.
     fn bring_up_to_date_soon(&self, ctx: &Ctx) -> Result<()> {
         let owner = owner_of(ctx)?;
         if self.lock_awaited().insert(owner) {
@@ -193,7 +194,7 @@ impl Catalogues {
     }
 }
 
-/// A queue of copies to build.
+/// A queue of search copies to build.
 pub(super) struct BuildQueue {
     reading: Semaphore,
     turns: Semaphore,
@@ -208,20 +209,20 @@ impl BuildQueue {
         Self { reading, turns, building: building.clone() }
     }
 
-    /// Returns a permit for texts in memory. The caller holds it from before the texts are read until the copy is
-    /// built.
+    /// Waits for a permit to have texts in memory. The caller holds it from before the texts are read until the search
+    /// copy is built.
     pub(super) async fn place_for_texts(&self) -> Result<SemaphorePermit<'_>> {
         self.reading.acquire().await.map_err(Error::internal)
     }
 
-    /// Builds a copy on a blocking thread.
+    /// Builds a search copy on a blocking thread.
     pub(super) async fn build<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let _place = self.place_to_build().await?;
         compute(move || Ok(work())).await
     }
 
-    /// Waits for a slot of this queue, and then for a shared slot. While a copy waits for the first slot, the other
-    /// queue can use the shared slots.
+    /// Waits for a slot of this queue, and then for a shared slot. While a search copy waits for the first slot, the
+    /// other queue can use the shared slots.
     pub(super) async fn place_to_build(&self) -> Result<[SemaphorePermit<'_>; 2]> {
         let turn = self.turns.acquire().await.map_err(Error::internal)?;
         Ok([turn, self.building.acquire().await.map_err(Error::internal)?])
@@ -243,7 +244,7 @@ pub(crate) async fn catalogue_now(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
     ctx.app.catalogues.get(ctx, revisions).await
 }
 
-/// Returns the user's cached catalogue, even if it is outdated, or else builds the current one. For callers that do
+/// Returns the user's cached catalogue, even if it is outdated, or else builds the current one. Used by callers that do
 /// not need the latest changes.
 pub(crate) async fn cached_catalogue(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
     match ctx.app.catalogues.skills.find(ctx).await? {

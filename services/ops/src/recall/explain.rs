@@ -32,7 +32,7 @@ pub struct Explanation {
     /// Parts that were not available in time:
     /// - `embedding`: the message's vector; only words were compared
     /// - `bodies`: the texts of a large library, which are still being read; skills are found by their descriptions
-    /// - `judge`: the answer of the chat model
+    /// - `judge`: the chat model's answer
     pub degraded: Vec<String>,
     /// Result of judging the candidates by a chat model; absent if `judge` was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]

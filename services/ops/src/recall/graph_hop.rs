@@ -13,7 +13,7 @@ use crate::Ctx;
 use crate::graph::in_words;
 use crate::recall::recalled_item::{RecalledItem, RecalledKind};
 
-/// Maximum number of results, best first, to follow the links of.
+/// Maximum number of results, best first, that links are followed from.
 const STARTS: usize = 5;
 /// Maximum score of a linked item, as a share of the score of the result that it is linked with.
 const DAMPED: f32 = 0.5;

@@ -27,7 +27,7 @@ pub struct MatchSkills {
     /// candidate.
     #[serde(default)]
     pub explain: Option<bool>,
-    /// Mode of judging the candidates by a chat model; used only with `explain`. The default is `off`, even if the
+    /// Mode of judging the candidates with a chat model; used only with `explain`. The default is `off`, even if the
     /// tenant's setting for turns differs.
     #[serde(default)]
     pub judge: Option<Judge>,

@@ -21,7 +21,7 @@ const MOST: i64 = 64;
 /// Approximate size of a recorded change in bytes, without its text and vector.
 const CHANGE_BYTES: usize = 400;
 
-/// A change of a skill, with the stamp that the database assigned.
+/// A change to a skill, with the stamp that the database assigned.
 #[derive(Debug, Clone)]
 pub(crate) enum SkillChanged {
     /// The skill was created, or its text changed.
@@ -116,7 +116,7 @@ impl SkillChanged {
 }
 
 impl UserCatalogue {
-    /// Returns the changes of the catalogue that result from these changes of skills. Returns `None` if the database
+    /// Returns the changes to the catalogue that result from these changes to skills. Returns `None` if the database
     /// must be read instead:
     /// - a vector belongs to a skill that the catalogue lacks
     /// - the number of skills crosses `vectors_kept`, so that vectors must be read or dropped

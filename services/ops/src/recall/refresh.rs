@@ -1,5 +1,5 @@
-//! Refreshes a catalogue with the changes of this process, or else reads the changes from the database. The bodies of
-//! a large library are read in steps.
+//! Refreshes a catalogue with the changes that this process made, or else reads the changes from the database. The
+//! bodies of a large library are read in steps.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::changes::CatalogueChanges;
 use crate::recall::user_cache::{SearchCopy, UserCopies, owner_of};
 use crate::{App, Ctx, compute};
 
-/// Maximum bytes of bodies that are read in one step, about 100 ms of processor time. Names and descriptions of a
-/// large library are searchable immediately, the words of its bodies later.
+/// Maximum number of bytes of bodies that are read in one step, about 100 ms of processor time. Names and descriptions
+/// of a large library are searchable immediately, the words of its bodies later.
 const BODIES: i64 = 2 * 1024 * 1024;
 
 impl SearchCopy for UserCatalogue {
@@ -64,14 +64,14 @@ impl SearchCopy for UserCatalogue {
     }
 }
 
-/// Returns the catalogue with the changes of this process, or `None` if another process changed skills as well.
+/// Returns the catalogue with this process's changes, or `None` if another process changed skills as well.
 async fn apply_own_changes(
     ctx: &Ctx,
     before: &Arc<UserCatalogue>,
     needed: CatalogueState,
 ) -> Result<Option<UserCatalogue>> {
     let catalogues = &ctx.app.catalogues;
-    // An empty catalogue cannot be updated. Vectors of starters are not among the changes of this process.
+    // An empty catalogue cannot be updated. Vectors of starters are not among the changes by this process.
     if before.revision == 0 || before.awaits_library.is_some_and(|state| state != needed.library) {
         return Ok(None);
     }

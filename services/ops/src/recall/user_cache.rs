@@ -1,4 +1,5 @@
-//! Caches each user's searchable data in this process. Concurrent requests for the same copy share one refresh.
+//! Caches searchable copies of each user's data in this process. Concurrent requests for the same copy share one
+//! refresh.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -30,7 +30,8 @@ pub struct Decide {
     /// The reason. For a rejection, the changes that are required.
     #[schema(max_length = 2000)]
     pub comment: Option<String>,
-    /// The text to write if a newer starter conflicts with the user's changes; only for such a submission.
+    /// The text to write if a newer starter conflicts with the user's changes. Allowed only for submissions of this
+    /// kind.
     #[schema(inline)]
     pub take: Option<Take>,
     /// The header `Knowhow-Reason`. It is required if an admin decides on another user's submission.

@@ -122,7 +122,7 @@ struct Offer {
     /// SHA-256 of the SKILL.md that the text is based on.
     base: Vec<u8>,
     document: SkillDocument,
-    /// Whether the text contains text of the user, and so inherits the taint of the user's skill.
+    /// Whether the text contains text from the user, and so inherits the taint of the user's skill.
     derived: bool,
 }
 

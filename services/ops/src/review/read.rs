@@ -16,7 +16,7 @@ use crate::change::hold::find;
 use crate::context::page::{Page, PageQuery, rows_for};
 use crate::tenants::{begin, name_in_log};
 
-/// Filters of a list of submissions.
+/// Filters for a list of submissions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListSubmissions {

@@ -19,12 +19,12 @@ use crate::learning::directives::{self, Frame};
 use crate::models::chat::{ChatError, ChatLimits, ChatModel, Prompt, estimate_tokens, read_json_answer};
 use crate::{Ctx, Priority};
 
-/// Maximum bytes of a question to the model. A longer one is not truncated, because the omitted part could contain an
-/// attack.
+/// Maximum number of bytes in a prompt for the model. A longer prompt is not truncated, because the omitted part could
+/// contain an attack.
 const MOST_BYTES: usize = 128 * 1024;
 /// Maximum number of stored reasons.
 const REASONS: usize = 5;
-/// Maximum characters per reason.
+/// Maximum number of characters per reason.
 const REASON_CHARS: usize = 300;
 const LIMITS: ChatLimits = ChatLimits { tokens: 4096, bytes: 8192, total: Duration::from_secs(60) };
 /// Version of the frame below and of the built-in directive. It is stored with each check.
@@ -41,10 +41,10 @@ you found nothing, \"doubt\" if a person should look, \"refuse\" if it is plainl
 short sentences]}.",
 };
 
-/// The answer of the model.
+/// The answer from the model.
 #[derive(Debug, Deserialize)]
 struct ReviewerAnswer {
-    /// A random value that differs for each question, so that the reviewed text cannot contain a valid answer.
+    /// A random value that differs for each prompt, so that the reviewed text cannot contain a valid answer.
     key: String,
     verdict: Verdict,
     #[serde(default)]
@@ -151,13 +151,13 @@ async fn ask(
     put(chat, directive, ReviewQuestion { key: &key, text: &question }, priority).await.opinion
 }
 
-/// A question to the model, and the key that its answer must repeat.
+/// A prompt for the model, and the key that its answer must repeat.
 struct ReviewQuestion<'a> {
     key: &'a str,
     text: &'a str,
 }
 
-/// The model's reply to a question.
+/// The model's reply to a prompt.
 struct Read {
     /// The error is the reason for a missing opinion, for the log.
     opinion: Result<ReviewerAnswer, String>,
@@ -181,8 +181,7 @@ async fn put(chat: &ChatModel, directive: &str, question: ReviewQuestion<'_>, pr
     }
 }
 
-/// Returns the question, with all parts of the change as JSON strings, so that no text can imitate the end of its
-/// string.
+/// Returns the prompt, with all parts of the change as JSON strings, so that no text can imitate the end of its string.
 fn question(asked: &Undecided, key: &str) -> Result<String, String> {
     let after = asked.document.as_deref().ok_or("there is no text")?;
     let paths: HashMap<&str, &str> =

@@ -100,7 +100,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
     Ok(find(ctx, id).await?.without_findings())
 }
 
-/// Returns the checks of a save of the whole text, and a check that requires an admin.
+/// Returns the checks for saving the whole text, and a check that requires an admin.
 async fn checks_of(ctx: &Ctx, tx: &mut WriteTx, locked: &Locked) -> Result<Vec<Check>> {
     let document = read_document(ctx, &locked.skill.document)?;
     let draft = Draft::of(ChangeKind::Save, locked, document)?;

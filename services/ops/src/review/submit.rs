@@ -18,7 +18,7 @@ const REASON_CHARS: usize = 1000;
 /// delete.
 #[derive(Debug, Clone, Serialize)]
 pub struct Submit {
-    /// The reason, for the reviewer; `None` for no reason.
+    /// The submitter's reason, for the reviewer.
     pub reason: Option<String>,
     #[serde(flatten)]
     pub change: SubmittedChange,
@@ -155,7 +155,7 @@ pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
     Ok(submission.without_findings())
 }
 
-/// Validates the reason of a submission.
+/// Validates the reason for a submission.
 ///
 /// # Errors
 /// `Invalid` if the reason is too long or contains NUL.

@@ -39,7 +39,7 @@ pub(super) struct ShownSkills {
 pub(super) struct Terms {
     /// Tools that the agent can call.
     pub(super) tools: Tools,
-    /// Maximum characters of skill bodies.
+    /// Maximum number of characters in skill bodies.
     pub(super) body_budget: usize,
     /// Whether to include the body of the best recalled skill.
     pub(super) inline_top: bool,
@@ -47,8 +47,8 @@ pub(super) struct Terms {
     pub(super) relevant: usize,
     /// Minimum probability, 0 to 1, that the message asks for any skill. Below it, a turn shows only named skills.
     pub(super) min_score: f32,
-    /// Time of the agent's prompt: its index describes every skill created until then. `None` if the index omits
-    /// descriptions.
+    /// Time at which the agent's prompt was rendered: its index describes every skill created until then. `None` if the
+    /// index omits descriptions.
     pub(super) indexed_until: Option<DateTime<Utc>>,
     /// Reminder to include in the turn, if one is due.
     pub(super) nudge: Option<String>,
@@ -209,22 +209,22 @@ impl AnswerInProgress<'_> {
     }
 }
 
-/// Reason of a skill that the message calls for.
+/// Reason for a skill that the message calls for.
 const CALLED: &str = "called in the message";
 
-/// Reason of a skill that the message mentions.
+/// Reason for a skill that the message mentions.
 const NAMED: &str = "named in the message";
 
-/// Reason of a skill that the agent offered, if the message accepts the offer.
+/// Reason for a skill that the agent offered, if the message accepts the offer.
 const AGREED: &str = "named in the offer that the message agrees to";
 
-/// Reason of a skill that the message forbids.
+/// Reason for a skill that the message forbids.
 const EXCLUDED: &str = "the user excluded it";
 
-/// Reason of a skill that the message asks about.
+/// Reason for a skill that the message asks about.
 const ASKED: &str = "asked about in the message";
 
-/// Beginning of the reason of a skill that a model chose.
+/// Beginning of the reason for a skill that a model chose.
 const JUDGED: &str = "chosen by the model";
 
 fn asked_view(skill: &KnownSkill) -> RelevantView {
@@ -352,7 +352,7 @@ impl<'a> ChosenSkills<'a> {
         self.tainted.contains(&skill.id)
     }
 
-    /// Returns the skills to read the bodies of.
+    /// Returns the skills with bodies that must be read.
     fn wanted(&self, terms: &Terms) -> Vec<SkillId> {
         let inlined = self.relevant.iter().take(terms.inlined()).map(|(skill, _)| skill.id);
         self.named.iter().map(|(skill, _)| skill.id).chain(inlined).collect()

@@ -19,7 +19,7 @@ use crate::{Ctx, Priority, compute};
 /// Limits of the messages that a summary is made from: the last 400 messages.
 const EXCERPT: ExcerptLimits = ExcerptLimits { messages: 400, characters: MESSAGE_CHARS as i32 };
 
-/// Filters of a list of sessions with summaries.
+/// Filters for a list of sessions with summaries.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

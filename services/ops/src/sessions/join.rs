@@ -25,7 +25,7 @@ pub enum NamedSession {
     },
     /// The user has no session with this id. Data written by the call counts as tainted.
     UnknownId,
-    /// The user has no session with this key, and the caller may not open one. Data written by the call counts as
+    /// The user has no session with this key, and the caller must not open one. Data written by the call counts as
     /// tainted.
     UnknownKey,
 }
@@ -86,7 +86,7 @@ pub async fn join_session(ctx: &Ctx, opens: OpenableNames) -> Result<NamedSessio
     join_both(ctx, opens, false).await
 }
 
-/// Finds the session like [`join_session`], for a tool call of the agent. Counts the call towards the budget of the
+/// Finds the session like [`join_session`], for a tool call by the agent. Counts the call towards the budget of the
 /// current turn. If the call names two sessions, only the first counts it.
 ///
 /// # Errors
@@ -123,7 +123,7 @@ async fn join(ctx: &Ctx, call: SessionCall<'_>, opens: OpenableNames) -> Result<
             let session = open(ctx, &input, true).await?.session;
             Ok(NamedSession::Known { id: session.id, tainted_by: session.tainted_by, spent_budget: None })
         }
-        // If no session may be opened, an ended session of the key still determines the taint.
+        // If no session may be opened, an ended session with the key still determines the taint.
         Some(found) => Ok(NamedSession::known(found)),
         None if Uuid::try_parse(name).is_ok() => Ok(NamedSession::UnknownId),
         None => Ok(NamedSession::UnknownKey),

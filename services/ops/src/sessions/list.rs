@@ -10,7 +10,7 @@ use super::{missing, session_id};
 use crate::Ctx;
 use crate::context::page::{self, Page, check_filter, window};
 
-/// Filters of a list of sessions.
+/// Filters for a list of sessions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -1,4 +1,4 @@
-//! Adds replies of the agent, taint and feedback to the log of a session, and ends sessions.
+//! Adds the agent's replies, taint and feedback to the log of a session, and ends sessions.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub const REPLIES: i32 = 64;
 /// Maximum number of rounds that a reply can report.
 const ROUNDS: i32 = 10_000;
 
-/// A reply of the agent.
+/// A reply from the agent.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -35,8 +35,8 @@ pub struct AddReply {
     pub message: String,
     /// The tool calls for this message: their number, or a list of at most 128 calls with outcomes.
     pub tool_calls: Option<ToolCalls>,
-    /// Rounds used to answer the message: calls of the agent's model, each with the tool calls that it requests. The
-    /// turn's `max_turns` is the budget.
+    /// Number of rounds used to answer the message. A round is one call to the agent's model, with the tool calls that
+    /// it requests. The turn's `max_turns` is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 10_000)]
     pub rounds: Option<u32>,
@@ -78,7 +78,7 @@ pub struct GiveFeedback {
     pub note: Option<String>,
 }
 
-/// Logs a reply of the agent.
+/// Logs a reply from the agent.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` with the code `session-ended`, `reply-limit` or `log-full`; `Invalid`; `TooLarge` if the

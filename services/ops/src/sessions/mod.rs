@@ -33,7 +33,7 @@ pub use view::{ActiveView, ExcludedView, MissingView, RelatedView, RelevantView,
 
 use knowhow_domain::{Error, Result, SessionId};
 
-/// Maximum bytes of all messages and answers in the log of one session.
+/// Maximum number of bytes in all messages and answers in the log of one session.
 pub const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
 /// Returns the maximum size of a log, in bytes, that leaves space for a message of `message` bytes.
@@ -54,7 +54,7 @@ fn log_full() -> Error {
     Error::Conflict { code: "log-full", detail }
 }
 
-/// Parses a session id. An invalid id gives the error of an unknown session.
+/// Parses a session id. An invalid id gives the error for an unknown session.
 fn session_id(id: &str) -> Result<SessionId> {
     id.trim().parse().map_err(|_| missing())
 }

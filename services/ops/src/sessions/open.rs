@@ -26,11 +26,12 @@ pub struct OpenSession {
     pub key: Option<String>,
     /// The channel; `sms` by default.
     pub channel: Option<Channel>,
-    /// Maximum rounds of the agent to answer one message; by default the channel's setting. A turn can override it.
+    /// Maximum number of rounds that the agent may use to answer one message; by default the channel's setting. A turn
+    /// can override it.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
-    /// Maximum characters of the skill index in the snapshot, rounded down to one of these steps: 200, 500, 1,000,
-    /// 2,000, 5,000, 10,000, 16,000, 30,000, 50,000, 100,000 and 200,000.
+    /// Maximum number of characters in the skill index in the snapshot, rounded down to one of these steps: 200, 500,
+    /// 1,000, 2,000, 5,000, 10,000, 16,000, 30,000, 50,000, 100,000 and 200,000.
     #[schema(minimum = 200, maximum = 200_000)]
     pub index_budget: Option<u32>,
     /// Whether each turn includes the body of the best recalled skill, for voice and small models.
@@ -59,7 +60,7 @@ pub struct OpenedSession {
     pub notice: Option<String>,
 }
 
-/// Maximum number of attempts while concurrent requests open and close sessions of the same key.
+/// Maximum number of attempts while concurrent requests open and close sessions with the same key.
 const ROUNDS: usize = 8;
 
 /// Opens a session, or resumes the open session with the same key.

@@ -10,7 +10,7 @@ use moka::sync::Cache;
 /// repeated requests are rejected from this cache.
 pub struct FullUsers(Cache<(TenantId, UserId), ()>);
 
-/// Lifetime of an entry. If a session of the user ends in this process, the entry is removed immediately.
+/// Lifetime of an entry. If one of the user's sessions ends in this process, the entry is removed immediately.
 const BELIEVED_FOR: Duration = Duration::from_secs(1);
 /// Maximum number of cached users.
 const USERS: u64 = 10_000;

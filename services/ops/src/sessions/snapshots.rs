@@ -27,13 +27,13 @@ pub struct SnapshotView {
     /// The snapshot's id.
     #[schema(value_type = uuid::Uuid)]
     pub id: SnapshotId,
-    /// SHA-256 of `text`, hex. If a new rendering has the same text, the id stays the same.
+    /// Hex SHA-256 of `text`. If a new rendering has the same text, the id stays the same.
     pub sha256: String,
     /// Time at which this text was first rendered.
     pub created_at: DateTime<Utc>,
     /// Time after which new sessions receive a newer snapshot.
     pub expires_at: DateTime<Utc>,
-    /// Approximate number of tokens of `text`.
+    /// Approximate number of tokens in `text`.
     pub tokens: usize,
     /// Number of skills that did not fit into the index. The last line of the index states this number too.
     pub omitted: u32,
@@ -68,7 +68,7 @@ pub(crate) struct OmittedCounts {
     omitted: u32,
     /// Number of skills with a shortened summary, including the skills in `bare`.
     shortened: u32,
-    /// Skills listed by name only.
+    /// Number of skills listed by name only.
     #[serde(default)]
     bare: u32,
 }

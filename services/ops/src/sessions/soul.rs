@@ -25,7 +25,7 @@ pub struct PutSoul {
     pub expected_version: Option<i32>,
 }
 
-/// Maximum characters of a soul.
+/// Maximum number of characters in a soul.
 const SOUL_CHARS: usize = 8_000;
 
 /// Returns the current version of the soul, or the default if the user has not written a soul.
@@ -36,7 +36,7 @@ pub async fn get_soul(ctx: &Ctx) -> Result<Soul> {
     Ok(current.unwrap_or_default())
 }
 
-/// Filters of a list of versions.
+/// Filters for a list of versions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListSouls {

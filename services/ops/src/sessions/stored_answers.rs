@@ -16,7 +16,7 @@ use crate::Ctx;
 /// Position of a body in a stored SKILL.md.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BodyPosition {
-    /// SHA-256 of the SKILL.md, hex.
+    /// Hex SHA-256 of the SKILL.md.
     pub(super) document: String,
     /// Offset of the body in the SKILL.md, in bytes.
     pub(super) from: usize,

@@ -12,9 +12,9 @@ use super::check_text;
 
 /// Maximum number of tool calls in a list.
 const CALLS: usize = 128;
-/// Maximum characters of a tool's name.
+/// Maximum number of characters in a tool's name.
 const NAME_CHARS: usize = 128;
-/// Maximum characters of an error message.
+/// Maximum number of characters in an error message.
 const ERROR_CHARS: usize = 1_000;
 
 /// Tool calls: their number, or a list with outcomes.

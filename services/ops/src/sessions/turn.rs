@@ -1,4 +1,4 @@
-//! Takes a turn: searches for skills that help with a message of the user, and logs the message and the answer.
+//! Takes a turn: searches for skills that help with a user's message, and logs the message and the answer.
 
 mod judging;
 mod known;
@@ -44,8 +44,8 @@ const ROUNDS: usize = 64;
 /// Minimum time for catalogue and vectors in a repeated attempt. The first attempt may have used up the deadline.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Takes a turn: searches for skills that help with the message, and logs message and answer. Returns a
-/// [`TurnAnswer`] as JSON, in the bytes that are stored.
+/// Takes a turn: searches for skills that help with the message, and logs message and answer. Returns a [`TurnAnswer`]
+/// as JSON, exactly as it is stored.
 ///
 /// # Errors
 /// `NotFound` if the user has no such session; `Conflict` with the code `session-ended`, `log-full` or `answer-gone`;
@@ -307,7 +307,7 @@ pub struct GetTurn {
     pub turn: i32,
 }
 
-/// Returns the answer of an earlier turn byte for byte, unless a skill in it was tainted later: that skill is marked.
+/// Returns the answer to an earlier turn byte for byte, unless a skill in it was tainted later: that skill is marked.
 ///
 /// # Errors
 /// `NotFound` if there is no such turn; `Conflict` `answer-gone` if a skill version in the answer has been deleted.

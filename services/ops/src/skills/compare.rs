@@ -24,13 +24,14 @@ use super::versions::{get, in_history};
 use crate::Ctx;
 use crate::platform::admission::{self, AdmissionQueue};
 
-/// Maximum bytes of files, in both versions together, that are read to compare all files.
+/// Maximum number of bytes of files, in both versions together, that are read to compare all files.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
-/// Maximum bytes of a diff of all files, not counting the lines about files that are left out.
+/// Maximum number of bytes in a diff of all files, not counting the lines about files that are left out.
 const ANSWER_BYTES: usize = 1024 * 1024;
 /// Maximum time to compare the files of one request. After it, large files are left out.
 const TIME: Duration = Duration::from_millis(100);
-/// Maximum bytes of a small file, in both versions together. Small files are compared even after the time limit.
+/// Maximum number of bytes in a small file, in both versions together. Small files are compared even after the time
+/// limit.
 const SMALL: usize = 16 * 1024;
 /// Maximum number of concurrent comparisons per tenant.
 const AT_ONCE: usize = 2;
@@ -91,7 +92,7 @@ struct FileTexts<'a> {
     new: &'a str,
 }
 
-/// A proposed state of a skill, and the contents of its new files, which may not be stored yet.
+/// A proposed state of a skill, and the contents of its new files, which might not be stored yet.
 pub(crate) struct ProposedState<'a> {
     pub(crate) state: StateToCompare,
     pub(crate) files: &'a [Vec<u8>],

@@ -18,7 +18,7 @@ use crate::learning::examples::SAME_UP_TO;
 /// Maximum number of names that one skill can take over.
 pub const NAMES: i64 = 1_000;
 
-/// Options of a deletion.
+/// Options for a deletion.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]

@@ -55,7 +55,7 @@ pub struct ListedDigest {
     /// The current version.
     #[schema(minimum = 1)]
     pub version: i32,
-    /// SHA-256 over SKILL.md and resources, hex.
+    /// Hex SHA-256 over SKILL.md and resources.
     pub digest: String,
     /// Source of the first version.
     #[schema(example = "sync")]

@@ -41,7 +41,7 @@ pub enum Format {
     TarGz,
 }
 
-/// Options of an export.
+/// Options for an export.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

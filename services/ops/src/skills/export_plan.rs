@@ -15,7 +15,7 @@ use crate::skills::archive::{PackedFile, Provenance};
 
 /// Number of skills that are planned at a time.
 const BATCH: i64 = 200;
-/// Maximum bytes of a piece, unless it consists of a single larger file.
+/// Maximum number of bytes in a piece, unless it consists of a single larger file.
 pub(super) const PIECE_BYTES: u64 = 512 * 1024;
 /// Maximum number of files in a piece. Even an empty file takes memory and time.
 const PIECE_FILES: usize = 500;
@@ -36,7 +36,7 @@ impl PlannedFile {
 }
 
 enum ExportSource {
-    /// A stored file, by its digest (hex).
+    /// A stored file, by its hex digest.
     Stored(String),
     /// The SKILL.md of a starter, by its id and digest.
     Starter(i32, String),
@@ -101,7 +101,7 @@ pub(crate) async fn plan_skills(tx: &mut TenantTx, layout: &ExportLayout<'_>) ->
     Ok(files)
 }
 
-/// Returns the digest (hex) of a stored SKILL.md after conversion to the strict form.
+/// Returns the hex digest of a stored SKILL.md after conversion to the strict form.
 async fn strict_digest(limits: &Limits, tx: &mut TenantTx, path: &str, document: &str) -> Result<String> {
     let read = skills::read_for_export(tx, &[document.to_owned()], &[]).await?;
     let bytes = read.into_iter().next().map(|(_, bytes)| bytes).ok_or_else(|| Error::internal("a file is missing"))?;
@@ -110,7 +110,7 @@ async fn strict_digest(limits: &Limits, tx: &mut TenantTx, path: &str, document:
     Ok(manifest::hex(&manifest::digest(&entry.bytes)))
 }
 
-/// Returns the total bytes of the files.
+/// Returns the total number of bytes in the files.
 pub(super) fn total(files: &[PlannedFile]) -> u64 {
     files.iter().map(|file| file.size).sum()
 }

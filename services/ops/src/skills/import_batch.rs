@@ -16,11 +16,11 @@ use crate::change::{
 };
 use crate::skills::follow_up;
 
-/// Maximum number of skills of one transaction. The transaction blocks the user's other writes for at most tens of
+/// Maximum number of skills in one transaction. The transaction blocks the user's other writes for at most tens of
 /// milliseconds.
 const SKILLS: usize = 32;
 
-/// Maximum bytes of one transaction, unless it imports a single larger skill.
+/// Maximum number of bytes in one transaction, unless it imports a single larger skill.
 const BYTES: usize = 4 * 1024 * 1024;
 
 /// A skill to import.

@@ -20,7 +20,7 @@ use crate::platform::answer_cache::CachedSkill;
 #[derive(Debug, Clone)]
 pub struct File {
     pub content: Vec<u8>,
-    /// SHA-256 of the content, hex.
+    /// Hex SHA-256 of the content.
     pub digest: String,
     /// The media type, derived from the file extension.
     pub media_type: &'static str,

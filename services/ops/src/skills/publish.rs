@@ -38,7 +38,7 @@ pub struct SkillEntry {
     /// All files, each once. If no skill is nested, the skill's SKILL.md comes first. `None` if the files of skill
     /// and nested skills exceed the limits of SEP-2640: 512 files or 16 MiB.
     pub files: Option<Vec<FileEntry>>,
-    /// Bytes of the served SKILL.md.
+    /// Size of the served SKILL.md in bytes.
     pub document_size: u64,
     /// Whether the skill's text comes from a tainted session and no reviewer has approved it.
     pub tainted: bool,
@@ -50,7 +50,7 @@ pub struct FileEntry {
     pub uri: String,
     /// Size of the served file in bytes.
     pub size: u64,
-    /// SHA-256 of the served bytes, lower-case hex.
+    /// Lower-case hex SHA-256 of the served bytes.
     pub digest: String,
 }
 

@@ -1,4 +1,4 @@
-//! Operations on the resources of a skill. Each change of a resource creates a version of the skill.
+//! Operations on the resources of a skill. Each change to a resource creates a version of the skill.
 
 use knowhow_domain::skills::manifest;
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument};
@@ -102,7 +102,7 @@ pub async fn delete_resource(ctx: &Ctx, input: &DeleteResource) -> Result<SavedS
     change_skill(ctx, &ChangeFile { skill: &input.skill, expected: input.expected_version, path, file: None }).await
 }
 
-/// A change of one resource. If `file` is `None`, the resource is deleted.
+/// A change to one resource. If `file` is `None`, the resource is deleted.
 struct ChangeFile<'a> {
     skill: &'a str,
     expected: Option<i32>,

@@ -23,10 +23,10 @@ pub struct ReportUse {
     /// The skill, by name or id.
     #[schema(max_length = 200)]
     pub skill: String,
-    /// The session of the use, by id or key.
+    /// The session that used the skill, by id or key.
     #[schema(max_length = 255)]
     pub session_key: Option<String>,
-    /// The memory that belongs to the use. If the user has a memory with this id, it is linked with the skill.
+    /// The memory that records this use. If the user has a memory with this id, it is linked with the skill.
     #[schema(max_length = 255)]
     pub memory_id: Option<String>,
     /// The caller's project. Accepted but not stored.

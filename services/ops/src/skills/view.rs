@@ -71,7 +71,7 @@ pub struct Skill {
     #[serde(default)]
     #[schema(required = true)]
     pub tainted: bool,
-    /// SHA-256 over SKILL.md and resources, hex.
+    /// Hex SHA-256 over SKILL.md and resources.
     pub digest: String,
     /// Number of loads and reported uses.
     #[schema(minimum = 0)]
@@ -80,7 +80,7 @@ pub struct Skill {
     pub last_used_at: Option<DateTime<Utc>>,
     /// Time of the first save.
     pub created_at: DateTime<Utc>,
-    /// Time of the last change of the skill's text, files or flags.
+    /// Time of the last change to the skill's text, files or flags.
     pub updated_at: DateTime<Utc>,
 }
 

@@ -23,7 +23,7 @@ pub struct Restore {
     pub reason: String,
 }
 
-/// Filters of a list of deleted skills.
+/// Filters for a list of deleted skills.
 #[derive(Debug, Clone, Default)]
 pub struct ListArchive {
     /// External id of a user, to list only this user's skills; `None` for all users.

@@ -21,7 +21,7 @@ pub struct HoldUser {
     pub reason: String,
 }
 
-/// Options of an erasure.
+/// Options for an erasure.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct EraseQuery {

@@ -102,7 +102,7 @@ pub struct MintToken {
     pub ttl: TimeDelta,
 }
 
-/// Mints a token of one of the tenant's HS256 issuers, for development.
+/// Mints a token as one of the tenant's HS256 issuers, for development.
 ///
 /// # Errors
 /// `NotFound` if the tenant has no HS256 issuer.

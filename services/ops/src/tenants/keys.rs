@@ -66,7 +66,7 @@ pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
     Ok(CreatedKey { key, secret: text.into() })
 }
 
-/// Options of a rotation.
+/// Options for a rotation.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(example = json!({}))]
@@ -76,7 +76,7 @@ pub struct RotateKey {
     pub overlap_hours: u32,
 }
 
-/// Maximum hours during which both keys are valid.
+/// Maximum number of hours during which both keys are valid.
 const LONGEST_OVERLAP: u32 = 720;
 
 impl Default for RotateKey {

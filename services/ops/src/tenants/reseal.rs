@@ -1,5 +1,5 @@
 //! Supports a change of the deployment's master key: counts the secrets encrypted with the previous key, and encrypts
-//! them with the current key. For operators of the deployment.
+//! them with the current key. Used by operators of the deployment.
 
 use knowhow_domain::{Error, Result, TenantId};
 use knowhow_store::tenants::keys::{self, SealedAt, SealedSecret};
@@ -20,7 +20,7 @@ pub struct UnderKeys {
     pub previous: u64,
     /// Number of secrets that neither key can decrypt.
     pub neither: u64,
-    /// Valid API keys that are not known to be hashed with the current key. Each is rehashed at its next use.
+    /// Number of valid API keys that are not known to be hashed with the current key. Each is rehashed at its next use.
     pub api_keys: u64,
 }
 
@@ -29,7 +29,7 @@ pub async fn count_under_keys(app: &App) -> Result<UnderKeys> {
     walk_all(app, false).await
 }
 
-/// Encrypts secrets of the previous master key with the current key. Returns the counts before the change.
+/// Encrypts secrets that use the previous master key with the current key. Returns the counts before the change.
 /// Idempotent, and safe while requests are served.
 pub async fn reseal(app: &App) -> Result<UnderKeys> {
     walk_all(app, true).await

@@ -10,7 +10,7 @@ use super::{begin, check_named, note_read_of};
 use crate::Ctx;
 use crate::context::page::{Page, PageQuery, window};
 
-/// Filters of a list of sessions.
+/// Filters for a list of sessions.
 #[derive(Debug, Clone, Default)]
 pub struct ListUserSessions {
     /// The user, by external id.

@@ -23,13 +23,13 @@ pub struct Stats {
 /// regular job read at the same time are not counted.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct GraphStats {
-    /// Skills that were missing from the graph.
+    /// Number of skills that were missing from the graph.
     #[schema(minimum = 0)]
     pub indexed: i64,
-    /// Skills of the graph that were read again, because of a lost job or new rules.
+    /// Number of skills in the graph that were read again, because of a lost job or new rules.
     #[schema(minimum = 0)]
     pub reconciled: i64,
-    /// Entities of deleted skills.
+    /// Number of deleted entities that only deleted skills referred to.
     #[schema(minimum = 0)]
     pub removed: i64,
 }

@@ -18,7 +18,7 @@ use crate::skills::archive::{PackedFile, Packer};
 use crate::skills::export_plan::{ExportLayout, pieces, plan_skills, read};
 use crate::skills::send_all;
 
-/// Approximate maximum bytes of a file with rows. Larger tables are split into several files.
+/// Approximate maximum number of bytes in a file with rows. Larger tables are split into several files.
 const FILE_BYTES: usize = 1024 * 1024;
 /// Maximum number of exports at once. Each occupies a connection and a transaction while its client downloads.
 const AT_ONCE: usize = 2;

@@ -32,7 +32,7 @@ pub struct CreateTenant {
     pub place: Option<String>,
 }
 
-/// Changes of a tenant; absent members stay unchanged.
+/// Changes to a tenant; absent members stay unchanged.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]

@@ -86,7 +86,7 @@ pub async fn delete_webhook(ctx: &Ctx) -> Result<()> {
 pub struct WebhookTest {
     /// Whether the webhook accepted the message.
     pub delivered: bool,
-    /// The reason of a failed delivery.
+    /// The reason for a failed delivery.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "answered 404 Not Found")]
     pub error: Option<String>,

@@ -41,10 +41,10 @@ pub(crate) async fn list_entities(ctx: UserCaller, query: Query<ListEntities>) -
 
 /// Analyse the use of skills
 ///
-/// Returns the used skills with their outcomes, the time from a use to its outcome, and the unused skills (never, or not
-/// for 30 days). Also lists skills in trouble: fewer than half of three or more outcomes were good, or conversations had a
-/// correction, a thumbs down or a quality below good. Also counts how often turns offered each skill, and how often it was
-/// ignored or did not apply.
+/// Returns the used skills with their outcomes, the time from a use to its outcome, and the unused skills (never, or
+/// not for 30 days). Also lists skills with problems: fewer than half of three or more outcomes were good, or
+/// conversations had a correction, a thumbs down or a quality below good. Also counts how often turns offered each
+/// skill, and how often it was ignored or did not apply.
 #[utoipa::path(
     operation_id = "analyse_skills",
     tag = "graph",

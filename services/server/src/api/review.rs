@@ -15,13 +15,13 @@ use crate::http::{
 
 const REASON: &str = "Knowhow-Reason";
 
-/// Reason of an admin who accesses a user's data.
+/// Reason given by an admin who accesses a user's data.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes a header; `reason` reads it")]
 pub(in crate::api) struct ReasonHeader {
-    /// The reason why an admin of the tenant reads or decides on another user's data: 8 to 200 characters, for the audit
-    /// log.
+    /// The reason why an admin of the tenant reads or decides on another user's data: 8 to 200 characters, for the
+    /// audit log.
     #[param(rename = "Knowhow-Reason", required = false, min_length = 8, max_length = 200)]
     reason: Option<String>,
 }
@@ -63,8 +63,8 @@ pub(crate) async fn submit_skill(ctx: UserCaller, body: JsonBody<Submit>) -> Res
 
 /// Propose a skill for the tenant's library
 ///
-/// The proposal always awaits an admin of the tenant. Once approved, all users receive the skill like a built-in starter. A
-/// skill with files other than SKILL.md cannot be shared.
+/// The proposal always awaits an admin of the tenant. Once approved, all users receive the skill like a built-in
+/// starter. A skill with files other than SKILL.md cannot be shared.
 #[utoipa::path(
     operation_id = "share_skill",
     tag = "review",
@@ -88,8 +88,8 @@ pub(crate) async fn share_skill(
 
 /// List submissions
 ///
-/// The submissions of the caller's user, newest first. An admin of the tenant with a reason (`Knowhow-Reason`) can list
-/// those of all users. Texts are not included; reviewers read them one by one.
+/// The submissions for the caller's user, newest first. An admin of the tenant with a reason (`Knowhow-Reason`) can
+/// list those of all users. Texts are not included; reviewers read them one by one.
 #[utoipa::path(
     operation_id = "list_submissions",
     tag = "review",
@@ -110,8 +110,8 @@ pub(crate) async fn list_submissions(
 
 /// Read a submission
 ///
-/// Includes the proposed change, for reviewers: credentials of the tenant's admins with the scope `review`, or the user's
-/// own if the tenant lets users review.
+/// Includes the proposed change, for reviewers: credentials of the tenant's admins with the scope `review`, or the
+/// user's own if the tenant lets users review.
 #[utoipa::path(
     operation_id = "get_submission",
     tag = "review",
@@ -180,7 +180,7 @@ pub(crate) async fn reject_submission(
 
 /// Withdraw a submission
 ///
-/// For the user who submitted it; its content is deleted. Proposals of the scanner cannot be withdrawn.
+/// For the user who submitted it; its content is deleted. Proposals by the scanner cannot be withdrawn.
 #[utoipa::path(
     operation_id = "withdraw_submission",
     tag = "review",

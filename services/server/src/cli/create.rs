@@ -68,7 +68,7 @@ impl TenantCommand {
     }
 }
 
-/// Creates a tenant and an issuer with which this service can sign tokens for the tenant.
+/// Creates a tenant, and an issuer that lets this service sign tokens for the tenant.
 pub(super) async fn create_tenant(app: &App, tenant: CreateTenant) -> Result<()> {
     let nowhere = app.gate.operator_at_shell(None).await?;
     tenants::create_tenant(&Ctx::of(app, &nowhere), &tenant).await?;

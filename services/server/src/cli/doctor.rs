@@ -18,10 +18,10 @@ use super::{process, shell};
 use crate::config::Config;
 use knowhow_client::print;
 
-/// Maximum time to wait for the response of a model.
+/// Maximum time to wait for a model's response.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Prints all problems. The exit code is 1 if there are any.
+/// Prints all problems. The exit code is 1 if there are problems.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     let mut findings: Vec<String> = Vec::new();
     if let Err(error) = config.secret() {
@@ -40,7 +40,7 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Returns the problems of the database. If it has no problems, reports the state of the jobs.
+/// Returns the problems with the database. If it has no problems, reports the state of the jobs.
 async fn examine_database(config: &Config) -> Result<Vec<String>> {
     let wrong = |error: anyhow::Error| Ok(vec![format!("{error:#}")]);
     let settings = match config.database() {
@@ -73,7 +73,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Returns the problems of a database other than `home`.
+/// Returns the problems with a database other than `home`.
 async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<String>> {
     let url = settings.url_of(db.here());
     let mut findings = match explain(url).await? {
@@ -86,7 +86,7 @@ async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<S
     Ok(findings.into_iter().map(|finding| format!("place '{}': {finding}", db.place_name())).collect())
 }
 
-/// Returns the problems of the replica, if one is configured.
+/// Returns the problems with the replica, if one is configured.
 async fn examine_replica(config: &Config) -> Result<Vec<String>> {
     let replica = match config.replica() {
         Ok(Some(replica)) => replica,
@@ -103,7 +103,7 @@ async fn examine_replica(config: &Config) -> Result<Vec<String>> {
         .unwrap_or_else(|error| vec![format!("the replica cannot be inspected: {error}")]))
 }
 
-/// Reports the number of dead jobs. They are not a problem of the deployment, because an admin can retry them.
+/// Reports the number of dead jobs. They are not a problem with the deployment, because an admin can retry them.
 async fn report_jobs(db: &Database) -> Result<()> {
     match jobs::count_dead(db).await? {
         0 => print::line("jobs: the queue exists, no dead jobs"),
@@ -129,7 +129,7 @@ async fn report_keys(config: &Config) -> Result<()> {
 }
 
 /// Reports issuers with keys that cannot be fetched. The service rejects their tokens like any invalid token, so the
-/// cause is visible only here. These issuers are not a problem of the deployment.
+/// cause is visible only here. These issuers are not a problem with the deployment.
 async fn report_issuers(config: &Config, db: &Database) -> Result<()> {
     // Another check reports an invalid master secret.
     let Ok(app) = shell::app(config) else { return Ok(()) };
@@ -137,7 +137,7 @@ async fn report_issuers(config: &Config, db: &Database) -> Result<()> {
     print::lines(findings.iter().map(|finding| format!("issuers: {finding}")))
 }
 
-/// Reports the models and sends a test request to each. Returns the problems of the configured models.
+/// Reports the models and sends a test request to each. Returns the problems with the configured models.
 async fn examine(models: &Models) -> Result<Vec<String>> {
     let mut findings: Vec<String> = models.problem().map(str::to_owned).into_iter().collect();
     if let Some(embedder) = &models.embedder {

@@ -29,7 +29,7 @@ pub(super) struct DreamCommand {
     /// A pass: gaps, consolidate or optimize; may be repeated; by default all that are not off
     #[arg(long = "pass", value_name = "PASS", value_parser = parse_pass)]
     passes: Vec<Pass>,
-    /// Print the runs as a JSON array, each as `GET /v1/dreams/{id}` returns it
+    /// Print the runs as a JSON array; each has the form that `GET /v1/dreams/{id}` returns
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! The command `knowhow erasures`, and a parser of its output.
+//! The command `knowhow erasures`, and a parser for its output.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -15,12 +15,12 @@ use knowhow_client::print;
 /// Apply migrations to the database
 #[derive(Args)]
 pub(super) struct Migrate {
-    /// Set the password of the login role to the one in KNOWHOW_DATABASE_URL, even if the role exists. A role belongs to
-    /// the whole server: every service that uses it needs the new password afterwards
+    /// Set the password of the login role to the one in KNOWHOW_DATABASE_URL, even if the role exists. A role belongs
+    /// to the whole server: every service that uses it needs the new password afterwards
     #[arg(long)]
     set_login_password: bool,
-    /// After restoring a backup: increase all revisions, so that no process serves newer cached data, and erase again the
-    /// users in the list of erasures. Stop all processes before
+    /// After restoring a backup: increase all revisions, so that no process serves newer cached data, and erase again
+    /// the users in the list of erasures. Stop all processes first
     #[arg(long)]
     restored: bool,
     /// Output of `knowhow erasures` since that backup, so that users erased since are erased again
@@ -82,7 +82,7 @@ async fn try_login(config: &Config, login: &Login) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the cause of an internal error. It is shown because an operator runs this command.
+/// Returns the cause of an internal error, which may be shown because an operator runs this command.
 fn cause(error: Error) -> anyhow::Error {
     match error {
         Error::Internal(source) => anyhow!(knowhow_store::join_messages(source.as_ref())),

@@ -32,12 +32,12 @@ use crate::config::{self, Config};
 use crate::mcp;
 use crate::telemetry;
 
-/// Stores what agents have learned to do ("skills": files named SKILL.md) for each of their users, and returns it when it
-/// helps.
+/// Stores what agents have learned to do ("skills": files named SKILL.md) for each of their users, and returns it when
+/// it helps.
 ///
 /// `knowhow serve` runs the service on PostgreSQL; `migrate` and `doctor` set it up; `tenant`, `key` and `token` create
-/// credentials; `import` and `export` move skills into and out of a running service; `sync` synchronizes a folder with it;
-/// `scan` checks skills for attacks.
+/// credentials; `import` and `export` move skills into and out of a running service; `sync` synchronizes a folder with
+/// it; `scan` checks skills for attacks.
 #[derive(Parser)]
 #[command(name = "knowhow", bin_name = "knowhow", version, about, propagate_version = true)]
 struct Cli {
@@ -58,9 +58,9 @@ enum Command {
     },
     /// Run the service's background jobs
     Worker,
-    /// Migrate the database of DATABASE_URL, and create the login role of KNOWHOW_DATABASE_URL if it is missing
+    /// Migrate the database at DATABASE_URL, and create the login role in KNOWHOW_DATABASE_URL if it is missing
     Migrate(migrate::Migrate),
-    /// Create a JWT of a tenant's HS256 issuer, or of the deployment's own, for development
+    /// Create a JWT, signed as a tenant's HS256 issuer or as the deployment's own issuer, for development
     Token(token::Token),
     /// Manage tenants
     #[command(subcommand)]
@@ -73,7 +73,8 @@ enum Command {
     Key(create::KeyCommand),
     #[command(flatten)]
     Client(knowhow_client::Command),
-    /// Print all erasures. Keep the output with backups, so that restoring an older one does not bring erased users back
+    /// Print all erasures. Keep the output with backups, so that restoring an older one does not bring erased users
+    /// back
     Erasures,
     /// Print the OpenAPI document
     Openapi {

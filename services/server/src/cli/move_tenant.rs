@@ -15,8 +15,9 @@ use knowhow_client::print;
 pub(super) struct MoveTenant {
     /// Slug of the tenant
     slug: String,
-    /// Target database: home, or a name in KNOWHOW_PLACES. DATABASE_URLS has a superuser's URL of each database, e.g.
-    /// 'home=postgres://... eu2=postgres://...'; the target server connects to the old one with the same URL
+    /// Target database: home, or a name in KNOWHOW_PLACES. DATABASE_URLS has a URL for each database, with a superuser
+    /// as role, e.g. 'home=postgres://... eu2=postgres://...'; the target server connects to the old one with the same
+    /// URL
     #[arg(long, value_name = "PLACE")]
     to: String,
     /// Cancel a move that is not finished; the tenant stays in its old database

@@ -69,8 +69,8 @@ pub(super) async fn report(db: &Database) -> Result<Option<String>> {
     compare_connections(db, &running).await
 }
 
-/// Returns a problem if the processes may open more connections to this database than it allows. Their list is
-/// printed only for `home`.
+/// Returns a problem if the processes may open more connections to this database than it allows. The list of processes
+/// is printed only for `home`.
 pub(super) async fn report_connections(db: &Database) -> Result<Option<String>> {
     compare_connections(db, &processes::list(db).await?).await
 }

@@ -11,7 +11,7 @@ use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
 
 use crate::config::Config;
 
-/// Creates the state of authentication from the settings.
+/// Creates the state for authentication from the settings.
 pub(super) fn gate(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<GateState>> {
     let secret_key = config.secret()?;
     let operator = operator(config, &secret_key);
@@ -25,8 +25,7 @@ pub(super) fn gate(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<GateSta
     Ok(Arc::new(GateState::new(gate, clock)?))
 }
 
-/// Returns the deployment's own issuer of tokens. Unless its secret is configured, it is derived from the master
-/// secret.
+/// Returns the deployment's own token issuer. Its secret is derived from the master secret, unless it is configured.
 pub(super) fn operator(config: &Config, secret_key: &[u8]) -> OperatorIssuer {
     let secret = if config.operator_secret.is_empty() {
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret_key);

@@ -26,7 +26,7 @@ impl Signals {
     /// Installs the handlers.
     ///
     /// # Errors
-    /// Fails if the operating system refuses.
+    /// Fails if the operating system does not accept the handlers.
     pub(super) fn listen() -> Result<Self> {
         let listen = |kind| signal(kind).context("cannot wait for signals");
         Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })

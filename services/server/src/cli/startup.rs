@@ -10,8 +10,7 @@ use knowhow_store::{Database, HOME};
 use super::database::explained;
 use crate::config::Config;
 
-/// Opens the configured models. If no embeddings model can be used, a warning is logged and the service runs without
-/// one.
+/// Opens the configured models. If no embeddings model is usable, logs a warning, and the service runs without one.
 pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
     let models = Models::open(config.models()?)?;
     match (models.problem(), &models.embedder) {
@@ -24,8 +23,8 @@ pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
     Ok(Arc::new(models))
 }
 
-/// Checks the isolation of tenants in each database, and fails if it is broken. If a database other than `home`
-/// cannot be reached, that is only logged: tenants of other databases can be served, and it may become reachable
+/// Checks the isolation of tenants in each database, and fails if it is broken. If a database other than `home` cannot
+/// be reached, that is only logged: tenants in other databases can be served, and the database may become reachable
 /// again.
 pub(super) async fn require_isolation(config: &Config, db: &Database) -> Result<()> {
     for at in db.each() {

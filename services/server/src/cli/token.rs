@@ -30,7 +30,7 @@ pub(super) struct Token {
     /// Roles, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "ROLE", value_parser = ["user", "tenant_admin"])]
     role: Vec<String>,
-    /// Create an operator token of the deployment, which can manage tenants
+    /// Create an operator token for the deployment, which can manage tenants
     #[arg(long, conflicts_with_all = ["scope", "role"])]
     operator: bool,
     /// Hours until the token expires
@@ -67,7 +67,7 @@ pub(super) async fn user_token(app: &App, principal: &Principal, mut token: Mint
     Ok(tenants::mint_token(&Ctx::of(app, principal), token).await?)
 }
 
-/// Creates a token of the deployment's own issuer.
+/// Creates a token signed as the deployment's own issuer.
 pub(super) fn operator_token(config: &Config, name: &str, tenant: Option<&str>, ttl: TimeDelta) -> Result<String> {
     let operator = shell::operator(config, &config.secret()?);
     let token = NewToken {

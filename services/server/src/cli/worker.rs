@@ -46,7 +46,7 @@ async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the jobs of one database. Each database has its own queue.
+/// Runs the jobs in one database. Each database has its own queue.
 async fn work_at(config: &WorkerConfig, app: App, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
     tracing::info!(concurrency = config.concurrency, place = app.db.place_name(), "running jobs");
     // Queues the skills that this release must index again immediately, instead of at the next minute.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use url::Url;
 
-/// The configuration of OTLP. By default, all exports are off.
+/// The configuration for OTLP. By default, all exports are off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Otel {
     /// URL for spans; `None` if spans are not exported.
@@ -71,7 +71,7 @@ impl<'a> OtelVariables<'a> {
         self.0.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// Returns the URL for one kind of signal; `None` if it is not exported.
+    /// Returns the URL for one kind of signal; `None` if such signals are not exported.
     fn endpoint(&self, signal: &str, path: &str) -> Result<Option<Url>> {
         if self.text("OTEL_SDK_DISABLED").is_some_and(|text| text.eq_ignore_ascii_case("true")) {
             return Ok(None);
@@ -86,8 +86,8 @@ impl<'a> OtelVariables<'a> {
         let all = "OTEL_EXPORTER_OTLP_ENDPOINT";
         let (name, url) = match (self.text(&own), self.text(all)) {
             (Some(url), _) => (own.as_str(), url.to_owned()),
-            // The common variable has the base URL, and the path of the signal is added. A signal's own variable has
-            // the complete URL.
+            // The common variable has the base URL, and the path for the signal is appended. A signal's own variable
+            // has the complete URL.
             (None, Some(base)) => (all, format!("{}/{path}", base.trim_end_matches('/'))),
             (None, None) => return Ok(None),
         };

@@ -1,4 +1,4 @@
-//! Settings of commands that connect to databases as their owner. The service never reads these settings.
+//! Settings for commands that connect to databases as their owner. The service never reads these settings.
 
 use anyhow::{Result, bail};
 use knowhow_store::PlaceConfig;

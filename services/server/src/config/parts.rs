@@ -11,7 +11,7 @@ use knowhow_store::{DatabaseConfig, FrequentStatements, Replica};
 use super::{Config, places};
 use crate::entry::Defaults;
 
-/// Maximum default rate. The settings of a tenant have the same maximum.
+/// Maximum default rate in requests per second. A tenant's settings have the same maximum.
 const MOST_REQUESTS_PER_SECOND: u32 = 1_000_000;
 
 impl Config {

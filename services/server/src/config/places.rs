@@ -1,10 +1,10 @@
-//! Parses the databases of `KNOWHOW_PLACES` and `DATABASE_URLS`.
+//! Parses the databases in `KNOWHOW_PLACES` and `DATABASE_URLS`.
 
 use anyhow::{Result, bail};
 use knowhow_domain::Secret;
 use knowhow_store::{HOME_NAME, PlaceConfig};
 
-/// Maximum bytes of the name of a place.
+/// Maximum length of the name of a place, in bytes.
 const LONGEST_NAME: usize = 63;
 
 /// Parses `name=postgres://...` entries, separated by spaces or line breaks. Errors name `variable` but do not quote

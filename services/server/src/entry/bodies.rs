@@ -1,5 +1,5 @@
-//! Limits the memory of request bodies while they are received, in total and per caller. A slow upload occupies
-//! memory for a long time. If a caller has too many large bodies in progress, only this caller is rejected.
+//! Limits the memory for request bodies while they are received, in total and per caller. A slow upload occupies memory
+//! for a long time. If a caller has too many large bodies in progress, only this caller is rejected.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +12,7 @@ use knowhow_domain::{Error, Result};
 
 use super::SharedState;
 
-/// Bytes of each body that are not counted, so that small requests are not rejected because of large ones.
+/// Number of bytes in each body that are not counted, so that small requests are not rejected because of large ones.
 const FREE_BYTES: usize = 16 * 1024;
 /// Number of callers that can use their full share of the memory at once. The share of one caller is the total
 /// divided by this number.
@@ -23,7 +23,7 @@ const RETRY_S: u32 = 5;
 /// Hash of a credential. The key of the hash is random, so that callers cannot construct collisions.
 type Sender = u64;
 
-/// The limit of memory, and the memory in use by each sender.
+/// The memory limit, and the memory that each sender uses.
 pub struct Bodies {
     most: usize,
     in_use: Mutex<BytesInUse>,
@@ -81,7 +81,7 @@ impl Bodies {
     }
 }
 
-/// The memory of one request body. It is released when the request is over.
+/// The memory reserved for one request body. It is released when the request is over.
 pub struct Lease {
     shared: Option<Data<SharedState>>,
     sender: Sender,
@@ -90,7 +90,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Creates a lease of no memory for the body of a request.
+    /// Creates a lease for a request's body, with no memory reserved yet.
     pub fn of(request: &HttpRequest) -> Self {
         let shared = request.app_data::<Data<SharedState>>().cloned();
         let sender = shared.as_ref().map_or(0, |shared| shared.bodies.sender(request));

@@ -1,4 +1,4 @@
-//! Reads request bodies within limits of size and time, for REST and MCP.
+//! Reads request bodies within limits on size and time, for REST and MCP.
 
 use std::future::Future;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use url::form_urlencoded;
 
 use super::{Lease, SharedState};
 
-/// Maximum bytes of a JSON body. It is enough for the largest skill, although JSON may escape a byte as six
+/// Maximum size of a JSON body in bytes. It is enough for the largest skill, although JSON may escape a byte as six
 /// characters.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
 
-/// Number of bytes of a request's body, stored in the request after the body was read.
+/// Number of bytes in a request's body, stored in the request after the body was read.
 pub(super) struct BodyBytes(pub(super) usize);
 
-/// Notification that the reader of a request's body has finished or failed.
+/// Notification that the reader of the request body has finished or failed.
 pub(super) struct Arrival(oneshot::Receiver<()>);
 
 impl Arrival {
@@ -37,7 +37,7 @@ impl Arrival {
 }
 
 /// Wraps the reader of a body, so that `Arrival::of` can wait for it. The returned future must be polled concurrently
-/// with the waiting one, as extractors are; otherwise the wait never ends.
+/// with the waiting future, as extractors are; otherwise the wait never ends.
 pub fn announce<F: Future>(request: &HttpRequest, reading: F) -> impl Future<Output = F::Output> + use<F> {
     let (arrived, arrival) = oneshot::channel();
     request.extensions_mut().insert(Arrival(arrival));

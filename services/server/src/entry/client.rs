@@ -1,5 +1,5 @@
 //! Determines the client address of a request. Behind a proxy, the address is in `X-Forwarded-For`. Clients can forge
-//! this header, so only addresses that trusted proxies added are used.
+//! this header, so only addresses that trusted proxies have added are used.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -1,5 +1,5 @@
-//! Limits the concurrent requests of a user, and the concurrent requests with large bodies of a tenant. Further
-//! requests wait before any work is done for them, so that a flood of requests slows down only its sender.
+//! Limits the concurrent requests per user, and the concurrent requests with large bodies per tenant. Further requests
+//! wait before any work is done for them, so that a flood of requests slows down only its sender.
 
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
@@ -15,17 +15,17 @@ use tokio::time::timeout;
 use super::SharedState;
 use super::body::{Arrival, BodyBytes};
 
-/// Maximum concurrent requests of a user.
+/// Maximum number of concurrent requests per user.
 const OF_A_USER: usize = 8;
 
 /// Maximum wait, after which a request is rejected.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Minimum bytes of a body that is limited separately: reading, checking and storing a large body takes several
+/// Minimum size in bytes of a body that is limited separately: reading, checking and storing a large body takes several
 /// milliseconds of CPU.
 const LARGE: usize = 32 * 1024;
 
-/// The concurrency limits of all users.
+/// The concurrency limits for all users.
 pub struct ConcurrencyLimits {
     users: KeyedSemaphores<(TenantId, UserId)>,
     large: AdmissionQueue,
@@ -33,7 +33,7 @@ pub struct ConcurrencyLimits {
 
 impl Default for ConcurrencyLimits {
     fn default() -> Self {
-        // There is a slot for each core. One tenant gets at most half of them, so that requests of other tenants find
+        // There is a slot for each core. One tenant gets at most half of them, so that requests from other tenants find
         // a free slot.
         let processors = available_parallelism().map_or(1, NonZeroUsize::get);
         let large = AdmissionQueue::shared("large requests of this tenant", processors, processors.div_ceil(2));
@@ -58,7 +58,7 @@ impl ConcurrencyLimits {
     }
 }
 
-/// Waits until the body is read and a slot of the user is free. The request keeps the slot until it is answered.
+/// Waits until the body is read and one of the user's slots is free. The request keeps the slot until it is answered.
 /// While the body is still being sent, the request occupies no slot. A caller without a user needs no slot.
 ///
 /// # Errors

@@ -28,13 +28,13 @@ pub struct AuthenticatedRequest {
     pub principal: Principal,
 }
 
-/// Verifies the credential of a request, then calls `allows` to check its rights. This happens before the path,
-/// headers and body are read. `resource` is the URI of the endpoint, which tokens may name as their audience.
-/// Afterwards the endpoint calls [`super::begin_work`], at the earliest while the body is being read.
+/// Verifies the credential of a request, then calls `allows` to check its rights. This happens before the path, headers
+/// and body are read. `resource` is the URI of the endpoint, which tokens may name as their audience. The endpoint then
+/// calls [`super::begin_work`], at the earliest while the body is being read.
 ///
 /// # Errors
 /// `Unauthenticated` for a missing or wrong credential, and any error of `allows`. `RateLimited` after too many wrong
-/// credentials from an address, or too many requests of the caller. `Malformed` if the header `Knowhow-User` is
+/// credentials from an address, or too many requests from the caller. `Malformed` if the header `Knowhow-User` is
 /// repeated.
 pub async fn enter(
     request: &HttpRequest,
@@ -113,7 +113,7 @@ pub struct Refusals {
 const WINDOW_S: u32 = 60;
 
 impl Refusals {
-    /// Allows at most `most` wrong credentials per minute from one address. 0 disables the limit.
+    /// Creates counters that allow at most `most` wrong credentials per minute from one address. 0 disables the limit.
     pub fn new(most: u32) -> Self {
         let window = Duration::from_secs(u64::from(WINDOW_S));
         Self { most, seen: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(window).build() }
@@ -133,7 +133,7 @@ impl Refusals {
 /// Checks that the caller may act for a user, and copies new starter skills to that user.
 ///
 /// # Errors
-/// `Malformed` if the credential names no user. `Forbidden` if it has none of the scopes of users.
+/// `Malformed` if the credential names no user. `Forbidden` if it has none of the scopes that users have.
 pub async fn admit_user(ctx: &Ctx) -> Result<()> {
     ctx.principal.user()?;
     let scopes = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];

@@ -1,5 +1,5 @@
-//! Code that REST and MCP share: authentication, reading requests, limits and request ids. Its functions return
-//! errors of the domain, which each API renders in its own format.
+//! Code that REST and MCP share: authentication, reading requests, limits and request ids. Its functions return domain
+//! errors, which each API renders in its own format.
 
 mod bodies;
 mod body;
@@ -43,8 +43,8 @@ pub struct SharedState {
     pub refusals: Refusals,
     pub bodies: Bodies,
     pub rates: Rates,
-    /// Limits of requests without an authenticated caller.
+    /// Limits on requests without an authenticated caller.
     pub unauthenticated_limits: UnauthenticatedLimits,
-    /// Limits of concurrent requests.
+    /// Limits on concurrent requests.
     pub concurrency_limits: ConcurrencyLimits,
 }

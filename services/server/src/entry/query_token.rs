@@ -28,7 +28,8 @@ const NAMES: [&str; 19] = [
 
 /// Prefix of an API key.
 const KEY: &str = "kh_";
-/// Minimum length of a text that is rejected as an API key: the prefix, 12 characters, and the start of the secret.
+/// Minimum length of a text that is rejected as an API key. It covers the prefix, 12 characters, and the start of the
+/// secret.
 const SHORTEST_KEY: usize = 32;
 
 /// Error message for a credential in the query.

@@ -11,12 +11,12 @@ const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// The rate limit of a caller with the fewest remaining requests.
+/// The caller's rate limit with the fewest remaining requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TightestLimit {
     /// Rate in requests per second.
     rate: u32,
-    /// Burst size, in seconds of the rate.
+    /// Burst size: the number of seconds' worth of requests that may come at once.
     burst: u32,
     remaining: u32,
 }
@@ -43,7 +43,7 @@ impl<'r> RateHeaders<'r> {
         Self { request, tightest: None }
     }
 
-    /// Records a limit and its number of remaining requests.
+    /// Records a limit and the number of requests that it still allows.
     pub(super) fn note(&mut self, rate: u32, burst: u32, remaining: u32) {
         if self.tightest.is_none_or(|tightest| remaining < tightest.remaining) {
             self.tightest = Some(TightestLimit { rate, burst, remaining });

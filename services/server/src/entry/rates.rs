@@ -1,4 +1,4 @@
-//! Rate limits per user, API key and tenant. They are checked after the credential and before any query of the
+//! Rate limits per user, API key and tenant. They are checked after the credential and before any query to the
 //! database, so that rejecting a request is cheap.
 
 use std::hash::{BuildHasher, RandomState};
@@ -22,9 +22,9 @@ use super::client;
 use super::shared_rates::{self, SharedRates};
 use crate::entry::rate_headers::RateHeaders;
 
-/// Burst size, in seconds of the rate.
+/// Burst size: the number of seconds' worth of requests that may come at once.
 const BURST: u32 = 3;
-/// Maximum number of callers that are counted. The least recently seen caller is evicted.
+/// Maximum number of callers that have their requests counted. The least recently seen caller is evicted.
 const CALLERS: u64 = 100_000;
 /// Time without requests after which a caller is evicted. By then the caller's full burst is available again anyway.
 const KNOWN_FOR: Duration = Duration::from_secs(4 * BURST as u64);
@@ -32,11 +32,11 @@ const KNOWN_FOR: Duration = Duration::from_secs(4 * BURST as u64);
 /// Default limits in requests per second, for tenants without their own limits. 0 means unlimited.
 #[derive(Debug, Clone, Copy)]
 pub struct Defaults {
-    /// Limit of all users of a tenant together.
+    /// Limit for all users of a tenant together.
     pub tenant: u32,
     pub user: u32,
     pub key: u32,
-    /// Limit of an address, for requests without a credential.
+    /// Limit for an address, for requests without a credential.
     pub address: u32,
 }
 
@@ -74,8 +74,8 @@ impl<'a> Limit<'a> {
         NonZeroU32::new(rate).map(|rate| Self { group, rate })
     }
 
-    /// Returns the key and the rate of the limit for Redis. Names of users and operators are hashed. All keys of a
-    /// tenant belong to one slot of a Redis cluster, so one script can use them.
+    /// Returns the limit's key and rate for Redis. Names of users and operators are hashed. All keys of a tenant belong
+    /// to one slot of a Redis cluster, so one script can use them.
     fn shared(&self, tenant: TenantId) -> shared_rates::RedisLimit {
         let digest = |text: &str| manifest::hex(&manifest::digest(text.as_bytes()));
         let group = match &self.group {
@@ -99,7 +99,7 @@ impl<'a> Limit<'a> {
     }
 }
 
-/// Rate limiters of the recently seen callers.
+/// Rate limiters for the recently seen callers.
 pub struct Rates {
     defaults: Defaults,
     counted: moka::sync::Cache<u64, Arc<LimiterWithRate>>,
@@ -129,14 +129,14 @@ impl Rates {
         let counted = moka::sync::Cache::builder()
             .max_capacity(CALLERS)
             .time_to_idle(KNOWN_FOR)
-            // The default policy (TinyLFU) keeps frequent callers and might never admit a new one. Requests of the
+            // The default policy (TinyLFU) keeps frequent callers and might never admit a new one. Requests from the
             // new caller would then not be counted.
             .eviction_policy(EvictionPolicy::lru())
             .build();
         Self { defaults, counted, hasher: RandomState::new() }
     }
 
-    /// Counts a request of an authenticated caller. The user's limit is checked first, so that rejected requests of
+    /// Counts a request from an authenticated caller. The user's limit is checked first, so that rejected requests from
     /// one user do not use up the tenant's limit. If Redis is configured, the request is then also counted across all
     /// processes.
     ///
@@ -198,7 +198,7 @@ impl Rates {
         }
     }
 
-    /// Returns the rate limiter of a caller. If the rate was changed, a new limiter is created.
+    /// Returns the rate limiter for a caller. Creates a new one if the rate has changed.
     fn counted(&self, key: u64, rate: NonZeroU32) -> Arc<LimiterWithRate> {
         let counted = self.counted.get_with(key, || LimiterWithRate::new(rate));
         if counted.rate == rate {

@@ -25,7 +25,7 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The request that the current task handles.
 struct CurrentRequest {
     id: String,
-    /// Trace of the client, from a header or from an MCP message.
+    /// The client's trace, from a header or from an MCP message.
     trace: RefCell<Option<String>>,
     rpc: Cell<Option<&'static str>>,
     tenant: Cell<Option<Uuid>>,

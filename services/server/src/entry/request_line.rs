@@ -21,7 +21,7 @@ const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 /// Log target of request lines.
 pub const REQUESTS: &str = module_path!();
 
-/// Data of a request for its log line.
+/// Data about a request for its log line.
 pub(super) struct RequestLine {
     method: String,
     client: Option<IpAddr>,

@@ -8,7 +8,7 @@ const OPERATOR: &str = "operator";
 /// Role of reviewers, who decide on submissions: admins, and users if the tenant's settings allow it.
 const REVIEWER: &str = "reviewer";
 
-/// Scopes of users. A credential with none of these scopes cannot act for a user.
+/// Scopes that users have. A credential with none of these scopes cannot act for a user.
 const OF_USERS: [Scope; 4] = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
 
 /// Scopes and roles that one operation requires.
@@ -33,7 +33,7 @@ impl Requirements {
         (!required.scopes.is_empty()).then_some(required)
     }
 
-    /// Returns whether the operation requires the scope `admin`, so that it concerns a tenant instead of one user.
+    /// Returns whether the operation requires the scope `admin`. If so, it concerns a tenant instead of one user.
     pub fn is_admin(&self) -> bool {
         self.scopes.contains(&Scope::Admin)
     }

@@ -21,10 +21,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Minimum interval between two warnings.
 const WARNS_EVERY: Duration = Duration::from_secs(60);
 
-/// Script that applies the generic cell rate algorithm to each key in turn, and stops at the first key above its
-/// limit. For each key, Redis stores the time at which all its requests are paid off, in microseconds of its own
-/// clock. At that time the key expires. The script returns the position of the rejected key or 0, the microseconds to
-/// wait, and the remaining requests of each key.
+/// Script that applies the generic cell rate algorithm to each key in turn, and stops at the first key above its limit.
+/// For each key, Redis stores the time at which all its requests are paid off, in microseconds of its own clock. At
+/// that time the key expires. The script returns the position of the rejected key or 0, the microseconds to wait, and
+/// the number of remaining requests for each key.
 const COUNT: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -55,11 +55,11 @@ pub(super) struct RedisLimit {
 pub(super) struct RateDecision {
     /// Index of the limit that rejects the request, and the time to wait; `None` if the request is allowed.
     pub(super) refused: Option<(usize, Duration)>,
-    /// Remaining requests of each limit, up to the limit that rejects the request.
+    /// Number of remaining requests for each limit, up to the limit that rejects the request.
     pub(super) left: Vec<u32>,
 }
 
-/// Client of Redis. All threads share it.
+/// Client for Redis, shared by all threads.
 #[derive(Clone)]
 pub struct Redis {
     client: Client,

@@ -1,5 +1,5 @@
 //! Limits requests without an authenticated caller: at most eight at once, four of them per address. A pause follows
-//! each request. A flood of such requests therefore delays only itself.
+//! each request. A flood of such requests therefore delays only these requests.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::request_line::is_probe;
 
 /// Maximum number of unauthenticated requests at once.
 const AT_ONCE: usize = 8;
-/// Maximum number of unauthenticated requests of one address at once.
+/// Maximum number of unauthenticated requests from one address at once.
 const OF_AN_ADDRESS: usize = 4;
 /// Pause after each request, during which its slot stays occupied. It limits all unauthenticated requests to 400 per
 /// second.
@@ -42,14 +42,14 @@ pub struct UnauthenticatedLimits {
     addresses: KeyedSemaphores<Option<IpAddr>>,
 }
 
-/// The slots of a request. The shared slot stays occupied for the pause after the request, unless the caller was
-/// authenticated.
+/// The slots that a request occupies. The shared slot stays occupied for the pause after the request, unless the caller
+/// was authenticated.
 struct Turn {
     of_all: Option<OwnedSemaphorePermit>,
     _of_address: OwnedSemaphorePermit,
 }
 
-/// Mark of a request with an authenticated caller.
+/// Mark on a request with an authenticated caller.
 struct Recognised;
 
 impl Default for UnauthenticatedLimits {
@@ -125,7 +125,7 @@ pub(super) fn note_recognised(request: &HttpRequest) {
     extensions.insert(Recognised);
 }
 
-/// Delays the response of an unauthenticated request until there is a slot, or until the maximum wait is over.
+/// Delays the response to an unauthenticated request until there is a slot, or until the maximum wait is over.
 pub async fn limit_unauthenticated<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,

@@ -40,8 +40,8 @@ async fn check(request: &HttpRequest) -> Result<()> {
     operation.check_query(query)
 }
 
-/// Rejects a credential that lacks the scopes and roles of the operation. Also rejects one that names another tenant
-/// or user without the required scope.
+/// Rejects a credential that lacks the operation's scopes and roles. Also rejects a request that names another tenant
+/// or user, if the credential lacks the scope for that.
 fn allows(operation: &Operation, required: &Requirements, query: &str, bearer: &Bearer) -> Result<()> {
     required.check(bearer)?;
     if !required.is_admin() {
@@ -62,8 +62,8 @@ fn values<'q>(query: &'q str, name: &str) -> Vec<Cow<'q, str>> {
     of_name.map(|(_, value)| value).collect()
 }
 
-/// Lets the caller act in the tenant named by `?tenant=`. An operator with a tenant must name one to write, because
-/// operators may act in any tenant.
+/// Lets the caller act in the tenant named by `?tenant=`. Even an operator with a tenant must name one in order to
+/// write, because operators may act in any tenant.
 async fn in_named_tenant(
     request: &HttpRequest,
     operation: &Operation,

@@ -1,4 +1,4 @@
-//! Extractors of bodies and queries. They report unreadable input as problem+json.
+//! Extractors for bodies and queries. They report unreadable input as problem+json.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::ApiError;
 use crate::entry::{JSON_BYTES, check_media_type, parse, read_body, read_query};
 
-/// Maximum bytes of a raw body. It is enough for the largest file that a tenant may allow.
+/// Maximum size of a raw body in bytes. It is enough for the largest file that a tenant may allow.
 const RAW_BYTES: usize = 32 * 1024 * 1024;
 
 type Reading<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;

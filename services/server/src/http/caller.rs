@@ -19,8 +19,8 @@ use crate::entry::{AuthenticatedRequest, admit_user, begin_work, read_call};
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes headers; the extractors below read them")]
 pub struct WriteHeaders {
-    /// Session that causes this change, by id or key. It is stored as provenance, and the change is marked if the session
-    /// is tainted or unknown.
+    /// Session that causes this change, by id or key. It is stored as provenance, and the change is marked if the
+    /// session is tainted or unknown.
     #[param(rename = "Knowhow-Session", required = false, max_length = 255, pattern = "^[!-~]+$")]
     session: Option<String>,
     /// Requests with the same key and content take effect once and get the same response, for 24 hours.
@@ -39,7 +39,7 @@ fn authorized(request: &HttpRequest) -> Result<AuthenticatedRequest> {
 }
 
 /// The caller of an ordinary request: one user of a tenant. The extractor waits until another extractor has read the
-/// body, and copies new starter skills to the user.
+/// body, then copies new starter skills to the user.
 pub struct UserCaller(Ctx);
 
 impl Deref for UserCaller {
@@ -66,8 +66,8 @@ impl FromRequest for UserCaller {
     }
 }
 
-/// The caller of an admin operation. The operation applies to the caller's own tenant, or to the tenant of
-/// `?tenant=`. Without a tenant, an operator works in the database of `?place=`, by default `home`.
+/// The caller of an admin operation. The operation applies to the caller's own tenant, or to the tenant in `?tenant=`.
+/// Without a tenant, an operator works in the database in `?place=`, by default `home`.
 pub struct AdminCaller(Ctx);
 
 impl Deref for AdminCaller {

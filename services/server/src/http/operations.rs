@@ -1,5 +1,5 @@
-//! The operations of the OpenAPI document: required scopes, query parameters, and the methods of each path.
-//! Authorization reads them from the document, so an endpoint that is missing in the document cannot be called.
+//! The operations in the OpenAPI document: required scopes, query parameters, and the methods of each path.
+//! Authorization reads them from the document, so an endpoint that the document does not contain cannot be called.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
@@ -15,7 +15,7 @@ use utoipa::openapi::{OpenApi, RefOr};
 use super::{ApiError, Problem};
 use crate::entry::{HINT, Requirements, has_token, refuse_tokens, resembles_token};
 
-/// An operation of the document: a method of a path.
+/// An operation in the document: a method of a path.
 pub struct Operation {
     template: Vec<String>,
     method: &'static str,
@@ -27,7 +27,7 @@ pub struct Operation {
 pub struct Operations(Vec<Operation>);
 
 impl Operations {
-    /// Reads the operations of a document.
+    /// Reads the operations in a document.
     ///
     /// # Errors
     /// Fails if an operation does not state its scopes.
@@ -97,7 +97,8 @@ impl Operation {
     /// Rejects unknown query parameters, because a mistyped parameter would otherwise be ignored.
     ///
     /// # Errors
-    /// `Malformed`, also if a parameter contains a token. The error does not quote the token.
+    /// `Malformed` for an unknown parameter, and also for a parameter that contains a token. The error does not quote
+    /// the token.
     pub fn check_query(&self, query: &str) -> Result<(), Error> {
         if query.is_empty() {
             return Ok(());
@@ -122,8 +123,8 @@ fn check_utf8(query: &str) -> Result<(), Error> {
     percent_decode_str(query).decode_utf8().map(drop).map_err(refused)
 }
 
-/// Reads the required scopes from the `security` of an operation. The outer `None` means that `security` is missing,
-/// the inner one that the operation is public.
+/// Reads the required scopes from the `security` of an operation. The outer `None` means that `security` is missing;
+/// the inner `None` means that the operation is public.
 fn need_of(operation: &Described) -> Option<Option<Requirements>> {
     let first = operation.security.as_ref()?.first()?;
     if *first == SecurityRequirement::default() {

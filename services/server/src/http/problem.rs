@@ -1,4 +1,4 @@
-//! Maps errors of the domain to RFC 9457 problem+json. This is the only module that defines the mapping.
+//! Maps domain errors to RFC 9457 problem+json. This is the only module that defines the mapping.
 
 use std::fmt;
 
@@ -35,27 +35,27 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub errors: Vec<FieldError>,
-    /// Current version, for a version conflict.
+    /// Current version, after a version conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<i32>,
-    /// Current state, for a failed precondition.
+    /// Current state, after a failed precondition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<Box<Tenant>>,
     /// Similar existing names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub candidates: Vec<String>,
-    /// Most similar passages, for a patch without a match.
+    /// Most similar passages, if a patch has no match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub closest: Vec<Passage>,
-    /// All matches, for a patch with several.
+    /// All matches, if a patch has several matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub matches: Vec<Passage>,
 }
 
-/// An error response of REST.
+/// An error response over REST.
 #[derive(Debug)]
 pub struct ApiError {
     error: Error,
@@ -69,8 +69,8 @@ impl From<Error> for ApiError {
 }
 
 impl ApiError {
-    /// Returns a function that wraps an error of a request. If the request has `If-Match`, a version conflict becomes
-    /// a failed precondition (RFC 9110, 13.1.1).
+    /// Returns a function that wraps an error that a request causes. If the request has `If-Match`, a version conflict
+    /// becomes a failed precondition (RFC 9110, 13.1.1).
     pub fn under(if_match: Option<i32>) -> impl Fn(Error) -> Self {
         move |error| Self { error, precondition: if_match.is_some() }
     }
@@ -120,7 +120,7 @@ impl ResponseError for ApiError {
 }
 
 impl ApiError {
-    /// Returns the error of the domain.
+    /// Returns the domain error.
     pub fn cause(&self) -> &Error {
         &self.error
     }
@@ -146,7 +146,7 @@ impl ApiError {
         self.problem(request_id)
     }
 
-    /// Returns the problem of the error. `request_id` is the id of the request.
+    /// Returns the problem that describes the error. `request_id` is the id of the request.
     pub fn problem(&self, request_id: &str) -> Problem {
         let code = self.error.code();
         let mut problem = Problem {

@@ -1,5 +1,5 @@
 //! Describes error responses in the OpenAPI document. Each status that operations name has a shared response, and all
-//! other errors share one more. The examples are rendered by the code that answers requests.
+//! other errors share one more. The same code renders the examples and answers requests.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use super::ApiError;
 
 /// Errors that any endpoint may return.
 pub struct CallerProblems;
-/// Errors of endpoints that read one item.
+/// Errors from endpoints that read one item.
 pub struct ReadProblems;
-/// Errors of endpoints that write.
+/// Errors from endpoints that write.
 pub struct WriteProblems;
-/// Errors of endpoints that change a skill. Such a change may also be queued for review.
+/// Errors from endpoints that change a skill. Such a change may also be queued for review.
 pub struct ChangeProblems;
 
 const NOT_FOUND: (&str, &str) = ("404", "NotFound");
@@ -29,7 +29,7 @@ const INVALID: (&str, &str) = ("422", "Invalid");
 const REFUSED: (&str, &str) = ("default", "Refused");
 
 pub const MALFORMED: (&str, &str) = ("400", "Malformed");
-/// The error of operations with `If-Match`.
+/// The error from operations with `If-Match`.
 pub const PRECONDITION_FAILED: (&str, &str) = ("412", "PreconditionFailed");
 
 impl IntoResponses for CallerProblems {
@@ -131,7 +131,7 @@ fn shared_responses() -> [(&'static str, &'static str, Vec<Error>); 6] {
     ]
 }
 
-/// Returns example errors that have no response for their own status.
+/// Returns example errors for the statuses that have no response of their own.
 fn other_errors() -> Vec<Error> {
     vec![
         Error::Unauthenticated("send Authorization: Bearer with a JWT or an API key".into()),
@@ -148,7 +148,7 @@ fn other_errors() -> Vec<Error> {
     ]
 }
 
-/// Returns the headers of rate limits. Successful responses have the `RateLimit-*` headers too.
+/// Returns the headers about rate limits. Successful responses have the `RateLimit-*` headers too.
 fn headers() -> BTreeMap<String, RefOr<Header>> {
     let header = |kind: Type, description: &str| {
         let schema: Schema = ObjectBuilder::new().schema_type(kind).build().into();

@@ -63,7 +63,7 @@ pub fn file(request: &HttpRequest, file: File) -> HttpResponse {
     })
 }
 
-/// Parses the version in `If-Match`; `None` if the header is missing.
+/// Parses the version in `If-Match`. Returns `None` if the header is missing.
 pub fn if_match(headers: &HeaderMap) -> Result<Option<i32>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let version = value.to_str().ok().map(str::trim).and_then(|v| v.strip_prefix('"')?.strip_suffix('"')?.parse().ok());

@@ -1,5 +1,5 @@
-//! TLS of the listener. The certificate and its key are read again when their files change, so that a renewal needs
-//! no restart and closes no connection.
+//! TLS for the listener. The certificate and its key are read again when their files change, so that a renewal needs no
+//! restart and closes no connection.
 
 use std::fs;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ impl CertificateFiles {
         Ok(Pem { certificate: read(&self.certificate)?, key: read(&self.key)? })
     }
 
-    /// Returns a TLS configuration that uses the certificate, and later its renewals.
+    /// Returns a TLS configuration that uses the certificate and its later renewals.
     ///
     /// # Errors
     /// Fails if the files cannot be read, contain no certificate or key, or do not match.

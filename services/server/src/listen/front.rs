@@ -28,7 +28,7 @@ struct Links {
     readiness: &'static str,
 }
 
-/// The prepared responses for these paths. All worker threads share them.
+/// The prepared responses for `/`, the OpenAPI document and the interactive page. All worker threads share them.
 #[derive(Clone)]
 pub(super) struct PreparedRoutes {
     document: Data<StaticResponse>,
@@ -39,7 +39,7 @@ pub(super) struct PreparedRoutes {
 struct HasPage(bool);
 
 impl PreparedRoutes {
-    /// Renders the responses, which are the same for all clients.
+    /// Renders the responses in advance. They are the same for all clients.
     pub(super) fn new(document: &OpenApi, public_url: &str, has_page: bool) -> anyhow::Result<Self> {
         let document = Data::new(StaticResponse::new("application/json", serde_json::to_vec(document)?)?);
         Ok(Self { document, page: has_page.then(|| Data::new(Page::new(DOCUMENT, public_url))) })

@@ -1,4 +1,4 @@
-//! The HTTP server. It serves REST and MCP on one port, and the OpenAPI document and its interactive page.
+//! The HTTP server. It serves REST, MCP, the OpenAPI document and its interactive page on one port.
 
 mod certificate;
 mod front;

@@ -51,7 +51,7 @@ use crate::http::refusals::{self, MALFORMED, PRECONDITION_FAILED};
 )]
 struct Knowhow;
 
-/// Modifier of the document that adds the parts of all operations: authentication and error responses.
+/// Modifier that adds to the document the parts that all operations share: authentication and error responses.
 struct SharedParts;
 
 impl Modify for SharedParts {
@@ -79,7 +79,7 @@ impl Modify for SharedParts {
 const NO_SCOPES: [&str; 0] = [];
 
 /// Adds the header `Knowhow-User` to the security of operations, because an API key acts for the user that it names.
-/// Operations with the tag `admin` act for no user. They require the scope `admin`, unless they state another one.
+/// Operations with the tag `admin` act for no user. They require the scope `admin`, unless they state another scope.
 fn complete_security(operation: &mut Operation) {
     let is_admin = operation.tags.iter().flatten().any(|tag| tag == "admin");
     match &mut operation.security {
@@ -103,7 +103,7 @@ where
     app.into_utoipa_app().openapi(Knowhow::openapi()).configure(api::configure)
 }
 
-/// Returns the document that is stored in the repository. Its server URL is the one of `make run`.
+/// Returns the document that is stored in the repository. Its server URL is that of a service started by `make run`.
 pub fn document() -> Document {
     document_for("http://127.0.0.1:8080", "Started by make run")
 }

@@ -16,7 +16,7 @@ use crate::listen::static_response::StaticResponse;
 
 /// Name of the script that starts the page.
 const INITIALIZER: &str = "swagger-initializer.js";
-/// A plugin that all versions of Swagger UI load. Our own plugin is added after it in the script.
+/// A plugin that the script of every Swagger UI version loads. Our own plugin is inserted after it.
 const FIRST_PLUGIN: &str = "SwaggerUIBundle.plugins.DownloadUrl";
 /// Source of our own plugin `EmptyBodies`.
 const EMPTY_BODIES: &str = include_str!("page/empty_bodies.js");

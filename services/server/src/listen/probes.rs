@@ -16,7 +16,7 @@ use crate::entry::Drain;
 use crate::http::ApiError;
 use crate::telemetry::MetricsPage;
 
-/// A running server of metrics and health checks.
+/// A running server for metrics and health checks.
 pub struct Probes {
     server: ServerHandle,
     /// The addresses that the server listens on.

@@ -65,7 +65,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     let server = HttpServer::new(move || {
         let app = apps.open();
         let endpoint = Data::new(mcp::Endpoint::new(site.clone()));
-        // MCP comes first: routes are tried in order, and all MCP calls of an agent use this one path.
+        // MCP comes first: routes are tried in order, and all MCP calls from an agent use this one path.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
             .into_app()
             .app_data(Data::new(app))
@@ -128,11 +128,11 @@ fn shared(config: &Config) -> Result<SharedState> {
     })
 }
 
-/// Maximum time without an acknowledgement from a client. After that the kernel closes the connection.
+/// Maximum time that a client may take to acknowledge sent data. After that the kernel closes the connection.
 const LONGEST_STALL: Duration = Duration::from_secs(30);
 
-/// Makes the kernel close the connection of a client that does not read its response (RFC 5482). This frees the
-/// memory of the response.
+/// Makes the kernel close the connection to a client that does not read its response (RFC 5482). This frees the memory
+/// of the response.
 fn leave_stalled(connection: &dyn Any) {
     #[cfg(target_os = "linux")]
     if let Some(stream) = stream_of(connection)

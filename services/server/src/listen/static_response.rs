@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use crate::http::{etag_of, not_modified};
 
-/// A response in plain and in compressed form. Each form has its own entity tag.
+/// A response in uncompressed and in compressed form. Each form has its own entity tag.
 pub(super) struct StaticResponse {
     content_type: String,
     plain: (Bytes, String),

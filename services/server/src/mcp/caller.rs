@@ -11,13 +11,13 @@ use knowhow_ops::{Ctx, Principal};
 pub struct Caller {
     /// Context for calling operations.
     pub ctx: Ctx,
-    /// Error about an invalid session or idempotency key; `None` if both are valid. Lists and definitions are
-    /// returned despite the error.
+    /// Error about an invalid session or idempotency key; `None` if both are valid. Lists and definitions are returned
+    /// in spite of the error.
     pub unfit: Option<String>,
     /// Id of the request, for logs and problems.
     pub request_id: String,
-    /// The rendered list of skills. The library's response has an empty list in its place, which the endpoint
-    /// replaces.
+    /// The rendered list of skills. The library's response has an empty list instead, which the endpoint replaces by
+    /// this list.
     pub entries: Arc<OnceLock<Arc<RenderedEntries>>>,
 }
 

@@ -38,7 +38,7 @@ use refusals::{REFUSED, refusal, refuse, turn_away};
 /// Error message for `ping`, which revision 2026-07-28 removed.
 const NO_PING: &str = "MCP 2026-07-28 has no ping; use any request, e.g. server/discover";
 
-/// Response headers that scripts of an allowed origin may read, in addition to the usual ones.
+/// Response headers that scripts from an allowed origin may read, in addition to the usual ones.
 const SHOWN: &str = "WWW-Authenticate, Retry-After, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
     RateLimit-Policy";
 
@@ -75,7 +75,7 @@ pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpo
     answer
 }
 
-/// Answers the preflight request of a browser (Fetch, 3.2.2).
+/// Answers the preflight request from a browser (Fetch, 3.2.2).
 fn preflight() -> HttpResponse {
     const HEADERS: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, \
         mcp-session-id, knowhow-user, knowhow-session, idempotency-key, traceparent, tracestate";
@@ -86,8 +86,8 @@ fn preflight() -> HttpResponse {
         .finish()
 }
 
-/// Answers requests that are not messages: preflights, other methods than POST, and requests with a host or origin
-/// that is not allowed.
+/// Answers requests that are not processed as messages: preflights, methods other than POST, and requests with a host
+/// or origin that is not allowed.
 fn answer_early(request: &HttpRequest, site: &Site) -> Option<HttpResponse> {
     if let Some(reason) = site.refusal(request.headers()) {
         return Some(refuse(StatusCode::FORBIDDEN, REFUSED, reason, None));
@@ -173,7 +173,7 @@ fn library_request(
     passed
 }
 
-/// Builds the metadata of a call. Writes belong to the session that the message names. Taint is taken from that
+/// Builds the metadata for a call. Writes belong to the session that the message names. Taint is taken from that
 /// session and from the session in the header.
 fn call_of(call: CallMetadata, message: &Message<'_>) -> Result<CallMetadata, Error> {
     let call = CallMetadata { by_agent: true, ..call };
@@ -192,7 +192,7 @@ async fn mark(caller: &Caller, message: &Message<'_>) -> Result<(), Error> {
     if sources.is_empty() { Ok(()) } else { sessions::mark_session(caller.ctx()?, &sources).await }
 }
 
-/// Runs the tool calls of the request until the response is there. The library may drop its sender before that.
+/// Runs the tool calls in the request until the response is complete. The library may drop its sender before that.
 async fn run_tool_calls(caller: &Caller, mut inbox: mpsc::Receiver<QueuedToolCall>) -> Infallible {
     while let Some(call) = inbox.recv().await {
         call.carry_out(caller).await;

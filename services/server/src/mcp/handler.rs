@@ -19,9 +19,9 @@ use super::tool_call::{QueuedToolCall, ToolCallSender};
 use super::tools::{AnyTool, definitions};
 use super::{prompts, resources};
 
-/// Cache time in milliseconds of responses that depend only on the scopes of the caller.
+/// Cache time in milliseconds for responses that depend only on the caller's scopes.
 const FIXED_TTL_MS: u64 = 300_000;
-/// Cache time in milliseconds of responses that depend on skills. It is short, because an agent may look for a skill
+/// Cache time in milliseconds for responses that depend on skills. It is short, because an agent may look for a skill
 /// right after saving it.
 const SKILLS_TTL_MS: u64 = 2_000;
 
@@ -31,7 +31,7 @@ const INSTRUCTIONS: &str = "Knowhow stores procedures (skills) that you saved ea
     skill_patch. Facts about the user go to memory_save and are found with memory_recall. The prompt skills-guidance \
     has more details.";
 
-/// Handler of the requests that the MCP library has parsed.
+/// Handler for the requests that the MCP library has parsed.
 #[derive(Clone)]
 pub struct Handler;
 
@@ -47,7 +47,7 @@ fn extension<T: Clone + Send + Sync + 'static>(context: &Context) -> Result<&T, 
     parts.and_then(|parts| parts.extensions.get()).ok_or_else(|| ErrorData::internal_error("no caller", None))
 }
 
-/// Returns the cache time and the cache scope of a response. Revisions before 2026-07-28 have no such members.
+/// Returns the cache time and the cache scope for a response. Revisions before 2026-07-28 have no such members.
 fn fresh(context: &Context, ttl_ms: u64) -> (Option<u64>, Option<CacheScope>) {
     if is_modern(context) { (Some(ttl_ms), Some(CacheScope::Private)) } else { (None, None) }
 }

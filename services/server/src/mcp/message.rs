@@ -41,7 +41,7 @@ pub fn known_method(method: &str) -> Option<&'static str> {
 }
 
 /// The parts of a message that authorization depends on. Messages with repeated members are rejected, because the
-/// library could use another one of the values.
+/// library could use another of the repeated values.
 pub struct Message<'a> {
     id: Option<&'a RawValue>,
     method: Option<String>,
@@ -153,7 +153,7 @@ impl<'a> Message<'a> {
     }
 
     /// Returns the name of the message for logs and metrics: the tool of a tool call, otherwise the method. It never
-    /// contains text of the client.
+    /// contains text from the client.
     pub fn label(&self) -> &'static str {
         match self.method.as_deref() {
             Some("tools/call") => {

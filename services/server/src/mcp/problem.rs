@@ -1,4 +1,4 @@
-//! Maps errors to MCP. The failure of a tool is a result, which the model reads. Any other failure is a protocol
+//! Maps errors to MCP. A tool's failure becomes a result, which the model reads. Any other failure becomes a protocol
 //! error.
 
 use std::fmt::Write;
@@ -28,8 +28,8 @@ pub fn tool_refusal(text: String, error: Error, request_id: &str) -> CallToolRes
     result
 }
 
-/// Returns a protocol error. A missing item and an item of another user are both reported as invalid parameters
-/// (SEP-2640, Error Handling).
+/// Returns a protocol error. A missing item and an item that belongs to another user are both reported as invalid
+/// parameters (SEP-2640, Error Handling).
 pub fn protocol_error(error: Error, uri: Option<&str>, request_id: &str) -> ErrorData {
     let code = match &error {
         Error::Malformed(_) | Error::NotFound { .. } | Error::Invalid(_) => ErrorCode::INVALID_PARAMS,
@@ -58,7 +58,7 @@ fn advice(error: &Error) -> String {
             "The skill is pinned, so it cannot be deleted. Ask the user to unpin it first, or keep it.".into()
         }
         Error::VersionConflict { current_version } => format!(
-            "The skill was changed meanwhile: it is at version {current_version} now, and your change was not saved. \
+            "Somebody else changed the skill: it is at version {current_version} now, and your change was not saved. \
              Call skill_view, repeat the change on that text, and send expected_version {current_version}."
         ),
         Error::Invalid(findings) => {

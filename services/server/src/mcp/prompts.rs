@@ -15,7 +15,7 @@ const INDEX: &str = "skills-index";
 /// Name of the prompt with the snapshot of the named session, or the current snapshot. A snapshot contains the
 /// guidance and the index.
 const FROZEN: &str = "frozen-context";
-/// Name of the prompt with the results of learning from the user's conversations.
+/// Name of the prompt about the results of learning from the user's conversations.
 const LEARNING: &str = "learning-status";
 
 const GUIDANCE_TEXT: &str = "Guidance for agents on when to look for, save and patch skills: a constant text for the \

@@ -18,7 +18,7 @@ use super::caller::Caller;
 /// Key in `_meta` that marks untrusted content.
 const TAINTED: &str = "dev.knowhow/tainted";
 
-/// Returns the URI template of skill files.
+/// Returns the URI template for skill files.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("skill://{+path}", "skill-file")
         .with_title("File of a skill")
@@ -74,7 +74,7 @@ fn render(entries: Vec<SkillEntry>) -> Result<String> {
 /// # Errors
 /// `Internal` if the response does not contain the empty list.
 pub(super) fn with_entries(answer: &[u8], entries: &RenderedEntries) -> Result<Vec<u8>> {
-    // Texts of clients cannot contain these bytes, because quotes in a JSON string are escaped.
+    // Texts from clients cannot contain these bytes, because quotes in a JSON string are escaped.
     const EMPTY: &[u8] = br#""skills":[]"#;
     let at = answer.windows(EMPTY.len()).rposition(|part| part == EMPTY);
     let at = at.ok_or_else(|| Error::internal("an answer to skills/list without a list"))?;

@@ -1,4 +1,4 @@
-//! JSON Schemas of tools. They are derived from the same types as the OpenAPI document.
+//! JSON Schemas for tools. They are derived from the same types as the OpenAPI document.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 /// A JSON Schema.
 pub type JsonSchema = Arc<JsonObject>;
 
-/// Returns the schema of a type. It is as short as possible, because models receive it with each request. References
+/// Returns the schema for a type. It is as short as possible, because models receive it with each request. References
 /// are inlined, because many clients do not follow them. Optional members can be omitted but not null.
 pub fn schema_of<T: ToSchema>() -> JsonSchema {
     let mut parts = Vec::new();
@@ -31,7 +31,7 @@ pub fn schema_of<T: ToSchema>() -> JsonSchema {
     }
 }
 
-/// Removes the descriptions of the members of a result. Models see the result itself, so they do not need them.
+/// Removes the descriptions of a result's members. Models see the result itself, so they do not need them.
 pub fn without_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -85,7 +85,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Adds a line. Hidden characters in texts of callers are escaped.
+    /// Adds a line. Hidden characters in texts from callers are escaped.
     fn add(&mut self, line: &[u8]) {
         self.lines += 1;
         let has_hidden = str::from_utf8(line).map_or(true, |text| text.trim_end_matches('\n').chars().any(is_hidden));

@@ -93,7 +93,7 @@ impl MetricsPage {
     }
 }
 
-/// Numbers from the last query of the database.
+/// Numbers from the last query to the database.
 #[derive(Default)]
 struct DatabaseCounts {
     jobs: Vec<JobsOfTask>,

@@ -21,10 +21,10 @@ use crate::config::{self, Otel};
 
 /// Maximum time for the collector to accept a batch.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Maximum time at exit to send the last batch of spans or logs. The timeout of metrics is that of the library.
+/// Maximum time at exit to send the last batch of spans or logs. For metrics, the library has its own timeout.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// The exporters of spans and of the log; `None` if they are not configured.
+/// The exporters for spans and for the log; `None` if they are not configured.
 #[derive(Default)]
 pub struct Senders {
     spans: Option<SdkTracerProvider>,
@@ -57,7 +57,7 @@ impl Senders {
         Ok(senders)
     }
 
-    /// Returns the exporter of the log, if it is configured.
+    /// Returns the exporter for the log, if it is configured.
     pub fn logs(&self) -> Option<&SdkLoggerProvider> {
         self.logs.as_ref()
     }
@@ -73,7 +73,7 @@ impl Senders {
     }
 }
 
-/// Creates the provider of metrics, with an exporter if one is configured.
+/// Creates the provider for metrics, with an exporter if one is configured.
 ///
 /// # Errors
 /// Fails if no HTTP client can be created.

@@ -1,6 +1,6 @@
 //! Sends the log to a collector. It has the same lines as standard error, but without ids of tenants and users and
-//! without clients' addresses, because many services share the collector. Lines of successful requests are sent only
-//! if their trace is recorded: thousands of lines per second would cost more than all other telemetry.
+//! without clients' addresses, because many services share the collector. Lines about successful requests are sent only
+//! if the request's trace is recorded: thousands of lines per second would cost more than all other telemetry.
 
 use std::fmt::Debug;
 
@@ -25,7 +25,7 @@ const SENDING: [&str; 5] = ["hyper", "reqwest", "h2", "rustls", "opentelemetry"]
 pub struct SentLog(SdkLogger);
 
 impl SentLog {
-    /// Creates the layer for an exporter of the log.
+    /// Creates the layer for a log exporter.
     pub fn through(provider: &SdkLoggerProvider) -> Self {
         Self(provider.logger("knowhow"))
     }

@@ -8,7 +8,7 @@ use crate::Database;
 use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Parameters of [`enqueue_nights`].
+/// Parameters for [`enqueue_nights`].
 #[derive(Debug, Clone, Copy)]
 pub struct DueNights {
     pub now: DateTime<Utc>,
@@ -18,12 +18,13 @@ pub struct DueNights {
     pub most: i64,
 }
 
-/// Enqueues the nightly dream of users in time zones with night now. Users must have been active within 36 hours and
-/// have no dream of this date yet. The job itself ends at once if dreams are disabled. A job that is already waiting
-/// keeps its position and attempts. A permanently failed job is enqueued again after some hours.
+/// Enqueues a nightly dream for each user with night in the user's time zone. Users must have been active within 36
+/// hours and have no dream of this date yet. The job itself ends at once if dreams are disabled. A job that is already
+/// waiting keeps its position in the queue and its attempts. A permanently failed job is enqueued again after some
+/// hours.
 ///
-/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
-/// the queue library.
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the job tables belong to the
+/// queue library.
 pub async fn enqueue_nights(db: &Database, night: DueNights) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "dreams.enqueue_nights").await?;
     let enqueued = sqlx::query_scalar(

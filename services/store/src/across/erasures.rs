@@ -80,8 +80,8 @@ pub async fn note_finished(db: &Database, subject: Subject, now: DateTime<Utc>) 
     tx.commit().await
 }
 
-/// An entry of the ledger of erasures, for export to a file outside of the database. If an old backup is restored,
-/// the file shows which users to erase again.
+/// An entry in the ledger of erasures, for export to a file outside of the database. If an old backup is restored, the
+/// file shows which users to erase again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerLine {
@@ -91,7 +91,7 @@ pub struct LedgerLine {
     pub subject_id: Uuid,
     /// Keyed hash of the user's external id, in hexadecimal.
     pub external_hash: String,
-    /// Reason of the erasure.
+    /// Reason for the erasure.
     pub reason: String,
     /// Actor who requested the erasure, by id.
     pub actor: String,
@@ -99,7 +99,7 @@ pub struct LedgerLine {
     pub requested_at: DateTime<Utc>,
 }
 
-/// Returns a page of the ledger of all tenants, in the order of ids, starting after the erasure `behind`.
+/// Returns a page of the ledger for all tenants, ordered by id, starting after the erasure `behind`.
 pub async fn list_ledger(db: &Database, behind: Uuid, limit: i64) -> Result<Vec<LedgerLine>> {
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.list_ledger").await?;
     let rows = sqlx::query!(

@@ -1,5 +1,5 @@
-//! Texts of built-in starters with their vectors, which all users share. Also the data of a tenant's library that
-//! users share but may not write: releases and vectors.
+//! Texts of built-in starters with their vectors, which all users share. Also the data of a tenant's library that users
+//! share but must not write: releases and vectors.
 
 pub(super) mod release;
 mod starter_text;
@@ -45,7 +45,7 @@ pub struct TenantRelease<'a> {
 
 /// Inserts a tenant's release so that users can refer to it. Like [`publish`], it leaves existing rows unchanged.
 ///
-/// Runs across tenants because any user's first request triggers it, and users may not write releases.
+/// Runs across tenants because any user's first request triggers it, and users must not write releases.
 pub async fn publish_for_tenant(db: &Database, new: TenantRelease<'_>) -> Result<()> {
     let mut tx = SystemTx::begin_about(db, new.tenant, "library.publish_for_tenant").await?;
     sqlx::query!(
@@ -97,7 +97,7 @@ impl<'a> VectorColumns<'a> {
     }
 }
 
-/// Stores vectors of library texts of a tenant, unless they exist.
+/// Stores vectors for a tenant's library texts, unless they exist.
 ///
 /// Runs across tenants for the reason given at [`list_unembedded_of_tenant`].
 ///
@@ -124,7 +124,7 @@ pub async fn put_vectors_of_tenant(db: &Database, tenant: TenantId, model: &str,
     tx.commit().await
 }
 
-/// Stores vectors of built-in texts, unless they exist.
+/// Stores vectors for built-in texts, unless they exist.
 ///
 /// Runs across tenants because the texts are shared.
 ///

@@ -70,7 +70,7 @@ async fn list_numbered(home: &Database, release: &[u8]) -> Result<Value> {
 async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()> {
     let mut tx = SystemTx::begin(db, "library_copy.put_numbered").await?;
     put_texts(tx.conn(), texts).await.map_err(refuse)?;
-    // This is a separate statement, so that it sees texts inserted by another process meanwhile.
+    // This is a separate statement, so that it sees texts inserted by another process in the meantime.
     sqlx::query!(
         "-- library_copy.make_release
         insert into builtin_releases (release, starter_id)

@@ -17,7 +17,7 @@ use crate::vault::tx::SystemTx;
 pub struct EndedMonths {
     /// Number of rows added to daily sums.
     pub rows: i64,
-    /// Number of dropped months.
+    /// Number of dropped monthly partitions.
     pub months: i32,
 }
 
@@ -70,7 +70,7 @@ pub async fn end(db: &Database, today: NaiveDate, batch: i32, longest: Duration)
     Ok(ended)
 }
 
-/// The last user of a step. Users are processed in key order.
+/// The last user processed in a step. Users are processed in key order.
 #[derive(Debug, Default, Clone, Copy)]
 struct User {
     tenant: Uuid,

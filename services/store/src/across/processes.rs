@@ -9,7 +9,7 @@ use crate::vault::Word;
 use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// A process as it registers itself.
+/// The data with which a process registers itself.
 #[derive(Debug, Clone)]
 pub struct NewProcess {
     pub id: ProcessId,
@@ -65,7 +65,7 @@ pub async fn remove(db: &Database, process: ProcessId) -> Result<()> {
     tx.commit().await
 }
 
-/// Lists the processes with a heartbeat within the last minute, in the order of kind, host and start time.
+/// Lists the processes with a heartbeat within the last minute, ordered by kind, host and start time.
 pub async fn list(db: &Database) -> Result<Vec<Process>> {
     let mut tx = SystemTx::begin(db, "processes.list").await?;
     let processes = sqlx::query_as!(
@@ -83,10 +83,10 @@ pub async fn list(db: &Database) -> Result<Vec<Process>> {
     Ok(processes)
 }
 
-/// Limits of Postgres on the connections of this login role.
+/// Connection limits that Postgres applies to this login role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admitted {
-    /// Connections that the server allows: `max_connections` minus the reserved connections.
+    /// Number of connections that the server allows: `max_connections` minus the reserved connections.
     pub by_server: i32,
     /// Limit of the role, if set.
     pub by_role: Option<i32>,

@@ -11,7 +11,7 @@ use crate::across::job_admin::JobAdmin;
 use crate::vault::error::refuse;
 use crate::{Database, Principal};
 
-/// Maximum number of counted jobs.
+/// Maximum number of jobs that are counted.
 const MOST_COUNTED: i64 = 100_000;
 
 /// Counts jobs by kind: the jobs of the admin's tenant, or all jobs for an operator without a tenant. Counts at most

@@ -9,14 +9,14 @@ use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 use knowhow_domain::first_id_of;
 
-/// Days after the last conversation until daily reflections stop.
+/// Time after the last conversation until daily reflections stop.
 const LATELY: TimeDelta = TimeDelta::days(8);
 
-/// Maximum time between the start of a conversation and a later day with messages of it. Ids contain the time of the
-/// start, so older conversations are skipped without reading them.
+/// Maximum time between the start of a conversation and the last day on which it may have messages. Ids contain the
+/// start time, so older conversations are skipped without reading them.
 pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
 
-/// Options of [`enqueue_due`].
+/// Options for [`enqueue_due`].
 #[derive(Debug, Clone, Copy)]
 pub struct DueReflections {
     pub now: DateTime<Utc>,
@@ -24,8 +24,7 @@ pub struct DueReflections {
     pub most: i64,
 }
 
-/// The statement of [`enqueue_due`]. Does not use sqlx's macros, because the tables of jobs belong to the queue
-/// library.
+/// The statement of [`enqueue_due`]. Does not use sqlx's macros, because the job tables belong to the queue library.
 struct EnqueueDue;
 
 impl EnqueueDue {
@@ -93,13 +92,13 @@ impl EnqueueDue {
 
 /// Enqueues the reflections that are due and not finished:
 ///
-/// - A day is due from 23:00 in the user's time zone until 23:00 of the next day. Days without a conversation are
+/// - A day is due from 23:00 in the user's time zone until 23:00 on the next day. Days without a conversation are
 ///   reflected up to 8 days after the last conversation, so that a week includes its quiet days.
 /// - A week is due when its Sunday is finished, if one of its days was reflected.
 /// - A month is due when its last week is finished, if one of its weeks was reflected.
 ///
-/// A job that is already waiting keeps its position and attempts. A permanently failed job is enqueued again after
-/// some hours.
+/// A job that is already waiting keeps its position in the queue and its attempts. A permanently failed job is enqueued
+/// again after some hours.
 ///
 /// Runs across tenants because any user may be due.
 pub async fn enqueue_due(db: &Database, due: DueReflections) -> Result<i64> {

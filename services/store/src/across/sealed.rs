@@ -1,4 +1,5 @@
-//! Data encrypted or hashed with the deployment's master key, for a change of the key.
+//! Reads and replaces data that was encrypted or hashed with the deployment's master key, so that the key can be
+//! changed.
 //!
 //! Runs across tenants because the key belongs to the deployment.
 
@@ -29,8 +30,8 @@ pub struct SealedSecret {
     pub bytes: Vec<u8>,
 }
 
-/// Returns the encrypted secrets of a page of tenants, in the order of ids, starting after `behind`. Returns no
-/// secrets after the last page.
+/// Returns the encrypted secrets for a page of tenants, ordered by id, starting after `behind`. Returns no secrets
+/// after the last page.
 pub async fn list_sealed(db: &Database, behind: TenantId, tenants: i64) -> Result<Vec<SealedSecret>> {
     let mut tx = SystemTx::begin_at_leisure(db, "sealed.list_sealed").await?;
     let rows = sqlx::query!(

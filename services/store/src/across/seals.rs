@@ -1,6 +1,6 @@
-//! The hash chain of the audit log. A seal covers a range of entries and has the digest of the previous seal.
+//! The hash chain of the audit log. A seal covers a range of entries and contains the digest of the previous seal.
 //!
-//! Runs across tenants because any tenant may have unsealed entries. Tenants' roles may not write seals: an attacker
+//! Runs across tenants because any tenant may have unsealed entries. Tenants' roles must not write seals: an attacker
 //! with such a role could otherwise hide changes.
 
 mod digest;
@@ -124,8 +124,8 @@ pub struct LoggedTenant {
     pub days: i32,
 }
 
-/// Lists tenants in the order of slugs, starting after `behind`, or only the tenant `only`. The nil tenant of
-/// rejected logins comes first.
+/// Lists tenants ordered by slug, starting after `behind`, or only the tenant `only`. The nil tenant of rejected logins
+/// comes first.
 pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Result<Vec<LoggedTenant>> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.list_logged").await?;
     let rows = sqlx::query!(
@@ -151,7 +151,8 @@ pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Res
         .collect())
 }
 
-/// Deletes seals after the retention of all their entries, except the last seal of each tenant. Returns their number.
+/// Deletes seals when the retention of all their entries has ended, except the last seal of each tenant. Returns their
+/// number.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "seals.prune").await?;
     let removed = sqlx::query!(

@@ -1,5 +1,5 @@
-//! Finds texts without a vector of the current model, for all tenants. They appear after a change of the model or a
-//! lost job.
+//! Finds texts without a vector from the current model, for all tenants. Such texts appear when the model has changed
+//! or a job was lost.
 //!
 //! Reads the rows in key order, one page per transaction, so that transactions stay short.
 
@@ -13,7 +13,7 @@ use crate::Database;
 use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Options of [`enqueue_stale`].
+/// Options for [`enqueue_stale`].
 #[derive(Debug, Clone, Copy)]
 pub struct StaleVectors<'a> {
     /// Kind of the texts to embed.
@@ -27,8 +27,8 @@ pub struct StaleVectors<'a> {
     pub now: DateTime<Utc>,
 }
 
-/// The statement of [`enqueue_stale`]. Does not use sqlx's macros, because the tables of jobs belong to the queue
-/// library. Postgres executes only the branch of `page` for the requested kind.
+/// The statement of [`enqueue_stale`]. Does not use sqlx's macros, because the job tables belong to the queue library.
+/// Postgres executes only the branch of `page` for the requested kind.
 struct EnqueueStale;
 
 impl EnqueueStale {
@@ -89,12 +89,12 @@ impl EnqueueStale {
         limit 1";
 }
 
-/// Enqueues a job for each skill without a vector of this model, and for each user with memories or examples without
+/// Enqueues a job for each skill without a vector from this model, and for each user with memories or examples without
 /// one. Texts that already have a job, waiting or dead, are skipped.
 ///
-/// Vectors of another model are deleted a day after the current model's vector was made. Until then, processes with
-/// the old model may use them. An example has only one vector, which is replaced. Examples of tenants that do not
-/// learn from use are skipped.
+/// Vectors from another model are deleted a day after the current model's vector was made. Until then, processes with
+/// the old model may use them. An example has only one vector, which is replaced. Examples of tenants that do not learn
+/// from use are skipped.
 ///
 /// Runs across tenants because any tenant may have such texts.
 ///

@@ -70,7 +70,7 @@ pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending
 #[derive(Debug, Clone, Copy)]
 pub struct Suspending<'a> {
     pub slug: &'a str,
-    /// Reason of the suspension.
+    /// Reason for the suspension.
     pub reason: Option<&'a str>,
     pub now: DateTime<Utc>,
 }

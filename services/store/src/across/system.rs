@@ -78,7 +78,7 @@ pub(crate) async fn find_tenant(db: &Database, origin: &Origin, issuers: &Issuer
 pub(crate) struct IssuerReader<'a> {
     /// Decrypts shared secrets.
     pub(crate) sealer: &'a Sealer,
-    /// Whether key URLs may be in private networks and use plain HTTP.
+    /// Whether key URLs may point to private networks and use plain HTTP.
     pub(crate) private_network: bool,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct RequestUser<'a> {
     pub(crate) tenant: TenantId,
     /// The tenant's erasure counter as the caller knows it.
     pub(crate) erasures: i64,
-    /// Maximum number of users of the tenant.
+    /// Maximum number of users in the tenant.
     pub(crate) most: u32,
     pub(crate) external_id: &'a str,
     /// Returns the actor to record as the creator of the user.
@@ -166,8 +166,8 @@ struct UserRow {
     is_full: bool,
 }
 
-/// Finds a user, or creates one with this id if `may_be_made`. Returns `None` if another request created the user
-/// meanwhile.
+/// Finds a user, or creates one with this id if `may_be_made`. Returns `None` if another request created the user in
+/// the meantime.
 async fn find_or_insert_user(
     tx: &mut SystemTx,
     requested: &RequestUser<'_>,

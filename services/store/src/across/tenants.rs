@@ -34,8 +34,8 @@ pub(crate) async fn count_alone(tx: &mut TenantTx, things: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether Postgres knows an IANA time zone by this name. Runs across tenants because the tenant may not exist
-/// yet.
+/// Returns whether Postgres knows an IANA time zone by this name. Runs across tenants because the tenant might not
+/// exist yet.
 ///
 /// # Errors
 /// `Forbidden` unless the caller is an operator; `Unavailable`.

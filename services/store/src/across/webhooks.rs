@@ -1,6 +1,6 @@
 //! Targets of webhook messages, and delivery outcomes.
 //!
-//! Runs across tenants because a job acts for a user, and users may not read the tenant's webhook address and secret.
+//! Runs across tenants because a job acts for a user, and users must not read the tenant's webhook address and secret.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, TenantId};
@@ -48,9 +48,9 @@ pub async fn find_target(db: &Database, tenant: TenantId, now: DateTime<Utc>) ->
 /// Outcome of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome<'a> {
-    /// Address of the delivery.
+    /// Address that the message was sent to.
     pub url: &'a str,
-    /// Reason of a failure; `None` for success.
+    /// Error, if the delivery failed; `None` if it succeeded.
     pub error: Option<&'a str>,
     pub now: DateTime<Utc>,
 }

@@ -16,14 +16,15 @@ use crate::{DatabaseUrl, Unreachable};
 
 static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 
-/// Maximum attempts of one migration. Each collision means that another process has completed a step.
+/// Maximum number of attempts at a migration after collisions. Each collision means that another process has completed
+/// a step.
 const TRIES: usize = 10;
 
-/// Maximum wait of a migration for a lock. Other statements on the table wait for the migration meanwhile, and must
-/// get an answer within a second.
+/// Maximum time that a migration waits for a lock. Other statements on the table wait for the migration in the
+/// meantime, and must get an answer within a second.
 const LOCK_TIMEOUT: &str = "set lock_timeout = '500ms'";
 
-/// Maximum attempts after lock timeouts. A long transaction or another migration causes them.
+/// Maximum number of attempts after lock timeouts. A long transaction or another migration causes them.
 const LOCK_TRIES: usize = 80;
 
 /// Pause between two attempts, so that waiting requests can run.

@@ -20,10 +20,10 @@ use crate::{Database, DatabaseConfig, FrequentStatements};
 
 /// Maximum wait for a connection to the replica. After that, the request uses the primary.
 const ACQUIRE: Duration = Duration::from_millis(200);
-/// Time limit of a statement on the replica. After that, the request uses the primary.
+/// Time limit for a statement on the replica. After that, the request uses the primary.
 const STATEMENT: Duration = Duration::from_millis(500);
 
-/// Connections per thread for catalogues. Exports have the same number.
+/// Number of connections per thread for catalogues, and the same number for exports.
 const CONNECTIONS: u32 = 2;
 
 /// The pools of one thread for the replica, and the state of the replica as known to the process.

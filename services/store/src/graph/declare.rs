@@ -127,7 +127,7 @@ statement! {
                      and r.source = 'extracted') as is_said"
 }
 
-/// Deletes a declared or computed relation of two skills. An extracted relation stays while the text states it.
+/// Deletes a declared or computed relation between two skills. An extracted relation stays while the text states it.
 pub async fn remove(tx: &mut WriteTx, declared: &DeclaredRelation<'_>) -> Result<Removed> {
     let ((from, name), (to, other)) = (declared.from, declared.to);
     let (low, high) = ends(declared.kind, from, to);

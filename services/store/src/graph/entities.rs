@@ -38,7 +38,7 @@ pub struct EntityFilter<'a> {
     pub kind: Option<EntityKind>,
 }
 
-/// Lists entities of the user, newest first.
+/// Lists the user's entities, newest first.
 pub async fn list_entities(
     db: &Database,
     principal: &Principal,

@@ -1,4 +1,4 @@
-//! The strongest neighbours of skills, to include them in a turn.
+//! Finds the skills most strongly related to given skills, which a turn includes as well.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::RelationSource;

@@ -1,4 +1,4 @@
-//! Skills used by a conversation. They are collected until the conversation ends and a memory of it mentions them.
+//! Skills used by a conversation. They are collected until the conversation ends and its memory mentions them.
 
 use knowhow_domain::{MemoryId, Result, SessionId};
 use uuid::Uuid;
@@ -18,7 +18,7 @@ pub struct MemoryInputs {
     pub skills: Vec<String>,
     /// Id and text of the previous memory of the conversation, if there was one.
     pub before: Option<(MemoryId, String)>,
-    /// Memories of the oldest conversations, to delete so that the new one fits.
+    /// Memories of the oldest conversations. Deleting them makes room for the new memory.
     pub outdated: Vec<MemoryId>,
 }
 
@@ -52,7 +52,7 @@ statement! {
                  order by m.memory_id desc offset $4::bigint - 1 limit 10) as outdated"
 }
 
-/// Removes the pending skills of a conversation and returns them, for a memory of it.
+/// Removes the pending skills of a conversation and returns them, for its memory.
 pub async fn take_pending(tx: &mut WriteTx, session: SessionId) -> Result<MemoryInputs> {
     // Because of the lock, concurrent runs of the job create only one memory.
     tx.lock_user();

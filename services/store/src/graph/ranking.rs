@@ -26,7 +26,7 @@ pub struct SkillRank {
     pub times_used: i64,
     pub last_used_at: Option<DateTime<Utc>>,
     pub outcomes: Outcomes,
-    /// Whether text of the skill came from a tainted session and was not approved by a person.
+    /// Whether a part of the skill's text came from a tainted session and was not approved by a person.
     pub tainted: bool,
     /// Number of memories that mention the skill.
     pub memories: i64,

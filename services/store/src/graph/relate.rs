@@ -38,7 +38,7 @@ statement! {
     where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.entity_id"
 }
 
-// Relations to unknown names are stored as hints. Hints of other skills for this skill become relations.
+// Relations to unknown names are stored as hints. Hints from other skills that name this skill become relations.
 statement! {
     write RelateSkill {
         skill: Uuid, rules: i32, now: DateTime<Utc>, types: Vec<&'static str>, names: Vec<String>,
@@ -142,7 +142,7 @@ statement! {
     limit $5"
 }
 
-/// Lists the user's next skills, in the order of ids, with texts that were not read with these rules.
+/// Lists the user's next skills, ordered by id, if their texts were not read with these rules.
 pub async fn list_unread(
     db: &Database,
     principal: &Principal,
@@ -162,7 +162,7 @@ pub async fn list_unread(
 }
 
 /// Stores the relations that skills' texts state, together with COMMIT. Skips skills that were deleted or marked as
-/// unread meanwhile. A stated relation replaces a computed relation of the same skills.
+/// unread in the meantime. A stated relation replaces a computed relation between the same skills.
 pub fn relate(tx: &mut WriteTx, related: Vec<Related<'_>>, reading: ExtractionRun) {
     tx.lock_user();
     let mut names: BTreeSet<String> = related.iter().map(|of| of.name.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Relations in short form, to explain suggestions and to load one skill.
+//! Relations in short form, for explaining suggestions and for loading one skill.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::{RelationSource, RelationType};

@@ -33,7 +33,7 @@ pub struct Edge {
     pub source: Option<RelationSource>,
     /// Strength of the edge, 0 to 1.
     pub strength: f32,
-    /// Number of statements of the relation in texts, or of memories that mention both entities.
+    /// Number of times that texts state the relation, or number of memories that mention both entities.
     pub mentions: i32,
 }
 
@@ -157,7 +157,7 @@ statement! {
     limit $3"
 }
 
-/// Lists the entities with the highest total strength of relations.
+/// Lists the entities with the highest total strength of their relations.
 pub async fn list_strongest(db: &Database, principal: &Principal, most: i64) -> Result<Vec<EntityId>> {
     let rows = read(db, principal, ListStrongest { most }).await?;
     Ok(rows.into_iter().map(|row| EntityId(row.entity_id)).collect())

@@ -13,7 +13,7 @@ use crate::vault::pools::close;
 use crate::vault::rollback_guard::Patience;
 use crate::vault::tx::DatabaseRole;
 
-/// Time limit of one statement. A migration of the queue may rewrite its tables.
+/// Time limit for one statement. A migration of the queue may rewrite its tables.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Migrates the queue's tables as their owner and grants access to the service's roles. An advisory lock serializes

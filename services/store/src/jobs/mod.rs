@@ -13,6 +13,6 @@ pub(crate) use install::install;
 pub use task::{Claimed, JobError, JobKind, Task};
 pub use worker::{CONNECTIONS, WorkerConfig, work};
 
-/// Maximum attempts of a job. The delays between attempts grow from 3 s to 2 h and add up to 3.5 h. So if a model is
-/// unavailable for an evening, no job is lost.
+/// Maximum number of attempts at a job. The delays between attempts grow from 3 s to 2 h and add up to 3.5 h. So if a
+/// model is unavailable for an evening, no job is lost.
 pub const MAX_ATTEMPTS: i16 = 10;

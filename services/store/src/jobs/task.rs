@@ -45,7 +45,7 @@ pub enum JobError {
     Refused,
     /// The tenant or user is suspended, or the tenant is being moved. The job is delayed without counting an attempt.
     Suspended {
-        /// Reason of the delay.
+        /// Reason for the delay.
         error: Error,
         /// Duration of the suspension so far.
         lasted: TimeDelta,

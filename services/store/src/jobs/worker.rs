@@ -23,8 +23,8 @@ use crate::vault::pools::{close, connection_url, pool};
 use crate::vault::tx::DatabaseRole;
 use crate::{Database, DatabaseConfig};
 
-/// Connections of a process's workers, for claims, heartbeats and schedules, which are short statements. Jobs use
-/// other connections.
+/// Number of connections that a process's workers use for claims, heartbeats and schedules, which are short statements.
+/// Jobs use other connections.
 pub const CONNECTIONS: u32 = 4;
 
 /// Polling interval of idle slots, which is also the maximum delay of a new job. Each poll is one index lookup.
@@ -88,7 +88,7 @@ struct WorkerState<'a> {
 impl WorkerState<'_> {
     /// Runs jobs until `stop` completes, or until the database is unreachable.
     async fn work(&self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        // The worker may not create tables, so a missing table is an error.
+        // The worker must not create tables, so a missing table is an error.
         if let Some(problem) = boot::inspect_migrations(self.db).await? {
             return Err(Error::Unavailable(problem));
         }

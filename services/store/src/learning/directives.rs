@@ -160,7 +160,7 @@ pub async fn delete(tx: &mut TenantTx, name: DirectiveName, now: DateTime<Utc>) 
     Ok(())
 }
 
-/// Returns the active version after waiting for concurrent changes of the tenant's directives.
+/// Returns the active version after waiting for concurrent changes to the tenant's directives.
 async fn lock(tx: &mut TenantTx, name: DirectiveName) -> Result<Option<Directive>> {
     tenants::count_alone(tx, "directives").await?;
     find(tx, name, None).await

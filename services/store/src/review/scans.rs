@@ -80,7 +80,7 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3"
 }
 
-// Skips skills that were deleted meanwhile.
+// Skips skills that were deleted in the meantime.
 statement! {
     write PutScans { scans: Value, rules: i32, now: DateTime<Utc> } -> (),
     "-- scans.put
@@ -141,7 +141,7 @@ pub struct ScanRound<'a> {
     pub now: DateTime<Utc>,
 }
 
-/// Lists the user's next skills in the order of ids. These are skills that were not fully scanned with these rules,
+/// Lists the user's next skills to scan, ordered by id. These are skills that were not fully scanned with these rules,
 /// and skills that had findings and have changed since.
 pub async fn list_unread(db: &Database, principal: &Principal, due: DueScans) -> Result<Vec<UnscannedSkill>> {
     let DueScans { rules, after, limit } = due;

@@ -1,4 +1,4 @@
-//! The session of a call: finds the session, records its activity, and counts tool calls.
+//! Finds the session that a call belongs to, records its activity, and counts tool calls.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Channel, Result, SessionId};
@@ -13,7 +13,7 @@ pub struct JoinedSession {
     pub id: SessionId,
     /// Untrusted sources that the session has read.
     pub tainted_by: Vec<String>,
-    /// Whether the session is open and was not silent for too long.
+    /// Whether the session is open and has not been silent for too long.
     pub goes_on: bool,
     /// The budget of the current turn, if this tool call exceeds that budget.
     pub spent_budget: Option<i32>,
@@ -24,7 +24,7 @@ pub struct JoinedSession {
 pub struct SessionCall<'a> {
     /// Id or key of the session.
     pub name: &'a str,
-    /// Whether the call is a tool call of the agent, which counts towards the budget of the current turn.
+    /// Whether the call is a tool call by the agent, which counts towards the budget of the current turn.
     pub is_tool: bool,
     pub now: DateTime<Utc>,
 }

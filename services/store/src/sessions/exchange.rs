@@ -1,4 +1,4 @@
-//! The last exchange of a session, which gives context to a question of the user.
+//! The last exchange in a session, which gives context to the user's question.
 
 use knowhow_domain::recall::Exchange;
 use knowhow_domain::{Result, SessionId};
@@ -47,12 +47,12 @@ statement! {
 pub struct LastExchange {
     /// The user's last message, if it is the question.
     pub asked: Option<String>,
-    /// The previous message of the user and the reply to it; `None` if there is no reply.
+    /// The user's previous message and the reply to it; `None` if there was no reply.
     pub before: Option<Exchange>,
 }
 
 /// Returns the exchange before the user's last message. If the caller `asks` a question of its own, returns the last
-/// exchange of all. Returns `None` if the session is not the caller's.
+/// exchange in the session. Returns `None` if the session is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.

@@ -9,7 +9,7 @@ use crate::WriteTx;
 use crate::learning::examples;
 use crate::vault::statement;
 
-/// A judgement of a session by the user.
+/// A user's judgement of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Feedback<'a> {
     pub kind: FeedbackKind,

@@ -27,7 +27,7 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3"
 }
 
-/// Finds a session of the caller.
+/// Finds one of the caller's sessions.
 pub async fn find(db: &Database, principal: &Principal, session: SessionId) -> Result<Option<Opened>> {
     Ok(read(db, principal, Find { id: session.0 }).await?.pop().map(Opened::from))
 }

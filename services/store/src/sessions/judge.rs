@@ -1,4 +1,4 @@
-//! Data for the judge of recall: descriptions of candidates, and the tokens used per day.
+//! Data for the chat model that judges recalled skills: descriptions of candidates, and the tokens used per day.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId};
@@ -30,7 +30,7 @@ pub async fn list_descriptions(
 
 row! { struct JudgeTokensRow { tokens: i64 } }
 
-// The row of the day serializes concurrent questions, so that each sees the tokens of the others.
+// The row of the day serializes concurrent requests, so that each sees the tokens that the others have reserved.
 statement! {
     count ReserveTokens { tokens: i64, most: i64, now: DateTime<Utc> } -> JudgeTokensRow,
     "-- judge.reserve_tokens
@@ -42,8 +42,8 @@ statement! {
     returning u.tokens"
 }
 
-/// Reserves tokens of the user's day for a question. Returns the sum of the day. Returns `None` if the sum would
-/// exceed the tenant's `judge_tokens_per_day`.
+/// Reserves tokens for a request to the judge and returns the user's total for the day. Returns `None` if the total
+/// would exceed the tenant's `judge_tokens_per_day`.
 pub async fn reserve_tokens(
     db: &Database,
     principal: &Principal,
@@ -62,8 +62,8 @@ statement! {
     returning u.tokens"
 }
 
-/// Adds `more` tokens, which may be negative, to the tokens reserved for a question at `now`. Returns the sum of the
-/// day.
+/// Corrects the tokens reserved at `now` by `more`, which may be negative. Returns the user's total for the day; `None`
+/// if no tokens were reserved on that day.
 pub async fn settle_tokens(db: &Database, principal: &Principal, more: i64, now: DateTime<Utc>) -> Result<Option<i64>> {
     Ok(write(db, principal, SettleTokens { more, now }).await?.pop().map(|row| row.tokens))
 }

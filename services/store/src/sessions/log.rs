@@ -32,7 +32,7 @@ statement! {
     limit $5"
 }
 
-/// A logged message of the user or the agent.
+/// A logged message from the user or the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedMessage {
     pub speaker: Speaker,
@@ -94,7 +94,7 @@ pub async fn list_messages(
     read(db, principal, ListMessages { session: session.0, after: page.behind.0, limit: page.limit }).await
 }
 
-/// Limits of the part of a conversation that is read.
+/// Limits on the part of a conversation that is read.
 #[derive(Debug, Clone, Copy)]
 pub struct ExcerptLimits {
     /// Maximum number of messages, counted from the last one.
@@ -167,7 +167,7 @@ pub async fn end(db: &Database, principal: &Principal, session: SessionId, now: 
     Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
-/// Filters of a list of sessions.
+/// Filters for a list of sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter<'a> {
     pub key: Option<&'a str>,

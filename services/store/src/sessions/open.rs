@@ -1,4 +1,4 @@
-//! Opens a session: continues the open session of the key, or creates one.
+//! Opens a session: continues the open session with the key, or creates one.
 
 mod opened;
 
@@ -17,8 +17,8 @@ use crate::{Database, Principal};
 row! { struct OpenedRow { goes_on: bool, is_reused: bool, rendered_at: Option<DateTime<Utc>> } }
 
 // A single round trip handles all cases. If the key's session continues, the statement returns it. If it is over,
-// another session begins with the current snapshot. Without a snapshot, given or current and recent enough, the
-// statement makes no change and the caller renders one first.
+// another session begins with the current snapshot. If no snapshot is given and the current one is missing or too old,
+// the statement makes no change and the caller renders one first.
 //
 // If the conversations exceed the limits in number or size, the oldest ended ones are deleted. Several are deleted at
 // once, so that few requests bear the cost. A session begins if that is enough, or if the open sessions are within
@@ -28,7 +28,7 @@ row! { struct OpenedRow { goes_on: bool, is_reused: bool, rendered_at: Option<Da
 // begin before the next count: half of the remaining number, at most 30. Concurrent requests can therefore exceed the
 // limit slightly. Counting is also skipped if it was just done and the limit was reached.
 //
-// The insert refers to the count, so that sessions are closed before the insert looks for an open session of the key.
+// The insert refers to the count, so that sessions are closed before the insert looks for an open session with the key.
 // A session without a message has not begun yet: it gets the new terms and starts now. The subquery of jobs must be
 // referenced, or no job would be enqueued.
 //
@@ -192,7 +192,7 @@ pub struct NewSession<'a> {
     pub snapshot: Option<SnapshotId>,
     /// Earliest rendering time of a current snapshot that may be used.
     pub rendered_since: DateTime<Utc>,
-    /// Time for each channel: an open session of the key is over if its last message is older.
+    /// Time for each channel: an open session with the key is over if its last message is older.
     pub silent_since: [(Channel, DateTime<Utc>); Channel::ALL.len()],
     pub now: DateTime<Utc>,
     /// Maximum number of the user's stored sessions, and their maximum total size in bytes.

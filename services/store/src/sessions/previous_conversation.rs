@@ -28,7 +28,7 @@ row! {
     }
 }
 
-// Considers the sessions of all keys of the user, but only the newest one opened before. There is no result if that
+// Considers the user's sessions under all keys, but only the newest one opened earlier. There is no result if that
 // session has not ended or is tainted. So each conversation is the previous one of at most one other conversation.
 statement! {
     read FindBefore { session: Uuid } -> PreviousConversation,

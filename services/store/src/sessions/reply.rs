@@ -1,4 +1,4 @@
-//! Logs replies of the agent in an open session, within the limits of its log.
+//! Logs the agent's replies in an open session, within the limits of its log.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, Error, Result, SessionId, ToolCall, new_id};
@@ -10,7 +10,7 @@ use crate::vault::{row, statement};
 /// Result of logging a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoggedReply {
-    /// The reply belongs to this turn. `replies` is the number of replies of the turn, including this one.
+    /// The reply belongs to this turn. `replies` is the number of replies in the turn, including this one.
     InTurn { turn: i32, replies: i32 },
     /// The turn has the maximum number of replies.
     TooMany,
@@ -18,7 +18,7 @@ pub enum LoggedReply {
     LogFull,
 }
 
-/// A reply of the agent, and the limits of its session's log.
+/// A reply from the agent, and the limits of its session's log.
 #[derive(Debug, Clone, Copy)]
 pub struct NewReply<'a> {
     pub session: SessionId,
@@ -27,7 +27,7 @@ pub struct NewReply<'a> {
     pub tool_calls: i32,
     /// The tool calls with their outcomes, if the client reported them.
     pub tools: &'a [ToolCall],
-    /// Number of rounds of the agent, if the client reported it.
+    /// Number of rounds that the agent took, if the client reported it.
     pub rounds: Option<i32>,
     /// Time for each channel: a session without a message since then is over.
     pub silent_since: &'a [(Channel, DateTime<Utc>)],

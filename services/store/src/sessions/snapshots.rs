@@ -119,7 +119,7 @@ pub struct SnapshotKind {
     pub form: SnapshotForm,
 }
 
-/// Returns the user's current snapshot of a kind. The call counts as activity of the user.
+/// Returns the user's current snapshot of a kind. The call counts as user activity.
 pub async fn find_current(
     db: &Database,
     principal: &Principal,

@@ -69,7 +69,7 @@ statement! {
 // that `read_turn` would have returned the same state. The session's settings do not change after its first message,
 // and the shown skills change only with its turns.
 //
-// A skill that the previous turn offered by name counts as ignored if no session of the user has used it since.
+// A skill that the previous turn offered by name counts as ignored if none of the user's sessions has used it since.
 // Skills that were reported as not applicable do not count. A starter without a row has no counts yet.
 statement! {
     write WriteTurn<'a> {
@@ -191,7 +191,7 @@ pub async fn read_turn(db: &Database, principal: &Principal, turn: TurnToRead<'_
     }))
 }
 
-/// Returns the answer of a turn; `None` if the turn does not exist.
+/// Returns the answer to a turn; `None` if the turn does not exist.
 pub async fn find_turn(
     db: &Database,
     principal: &Principal,
@@ -201,8 +201,8 @@ pub async fn find_turn(
     Ok(read(db, principal, FindTurn { session: session.0, turn }).await?.into_iter().next())
 }
 
-/// State that a turn assumes from a cache. Only for sessions without taint, if all starters of the user have rows
-/// (see `skills/starters.rs`).
+/// State that a turn assumes from a cache. Used only for sessions without taint, and only if all of the user's starters
+/// have rows (see `skills/starters.rs`).
 #[derive(Debug, Clone, Copy)]
 pub struct Assumed {
     /// Snapshot of the session.
@@ -215,7 +215,7 @@ pub struct Assumed {
     pub has_relations: bool,
     /// Maximum size of the session's log, in bytes, at which the message still fits.
     pub most_log_bytes: i64,
-    /// Time for the session: it is over if its last message is older.
+    /// Time limit: the session is over if its last message is older than this.
     pub silent_since: DateTime<Utc>,
     /// Number of replies logged since the last message; `None` if the turn does not depend on them.
     pub replies: Option<i32>,
@@ -246,7 +246,7 @@ pub struct WrittenTurn<'a> {
     pub request_digest: &'a [u8],
     /// The stored answer, see [`StoredTurn`].
     pub answer: &'a str,
-    /// SHA-256 of the bytes sent to the client; `None` if `answer` has all of them, see [`StoredTurn`].
+    /// SHA-256 of the bytes sent to the client; `None` if `answer` contains exactly these bytes, see [`StoredTurn`].
     pub answer_digest: Option<&'a [u8]>,
     /// Skills shown by name so far.
     pub listed: &'a [SkillId],

@@ -20,8 +20,8 @@ pub struct SkillFigures {
     pub outcomes: Outcomes,
     /// Results of offers since that day.
     pub offers: Offers,
-    /// Time from a use to its outcome, computed from outcomes that were reported after the use. `None` without such
-    /// outcomes.
+    /// Time from a use to its outcome, computed from outcomes that were reported after the use. `None` if there are no
+    /// such outcomes.
     pub outcome_seconds: Option<OutcomeSeconds>,
     /// Number of conversations since that day that used the skill and had a correction, a thumbs down, or a quality
     /// below good.
@@ -47,9 +47,8 @@ row! {
     }
 }
 
-// Daily sums have no times of outcomes. An outcome that was reported with its use has no duration. Agents load a
-// skill and report its outcome afterwards. So a load of the skill on the same day before the outcome counts as the
-// use.
+// Daily sums contain no times of outcomes. An outcome that was reported with its use has no duration. Agents load a
+// skill and report its outcome afterwards. So a load of the skill on the same day before the outcome counts as the use.
 statement! {
     read ListFigures { since: NaiveDate, since_at: DateTime<Utc>, first: Uuid } -> FigureRow,
     "-- analytics.list_figures
@@ -118,7 +117,7 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2"
 }
 
-/// Returns statistics of all skills of the user since a day, unordered.
+/// Returns statistics of all of the user's skills since a day, unordered.
 pub async fn list_figures(db: &Database, principal: &Principal, since: NaiveDate) -> Result<Vec<SkillFigures>> {
     let since_at = since.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc();
     let rows = read(db, principal, ListFigures { since, since_at, first: first_id_of(since_at) }).await?;

@@ -72,8 +72,9 @@ statement! {
     where app.admit(t.tainted_in <> '{}', $15)"
 }
 
-/// Archives a locked skill together with COMMIT. Returns an upper bound of the user's stored bytes after the
-/// deletion. The versions are only hidden and stay in their table, so the duration does not depend on their number.
+/// Archives a locked skill together with COMMIT. Returns an upper bound on the number of bytes stored for the user
+/// after the deletion. The versions are only hidden and stay in their table, so the duration does not depend on their
+/// number.
 ///
 /// # Errors
 /// `Internal` if the skill was not locked.
@@ -99,8 +100,8 @@ pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
     Ok(most_stored_bytes)
 }
 
-/// Returns an upper bound of the bytes that the archive entry adds: the skill's row as JSON. All texts of the row
-/// except the generated summary are also in the SKILL.md, and some are twice in the row.
+/// Returns an upper bound on the number of bytes that the archive entry adds: the skill's row as JSON. All texts of the
+/// row except the generated summary are also in the SKILL.md, and some are twice in the row.
 fn most_archived(skill: &SkillState) -> i64 {
     let list: usize = skill.resources.iter().map(|r| r.path.len() + r.media_type.len() + 256).sum();
     let bytes = 16_384 + 4 * skill.document.len() + 2 * list;
@@ -122,7 +123,7 @@ pub async fn count_names(tx: &mut WriteTx, skills: &[SkillId]) -> Result<i64> {
     Ok(found.iter().map(|row| row.names).sum())
 }
 
-/// Lists the tenant's archive, newest first, optionally only of one user.
+/// Lists the tenant's archive, newest first, optionally only for one user.
 pub async fn list_archive(
     tx: &mut TenantTx,
     external_id: Option<&str>,

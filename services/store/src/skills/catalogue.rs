@@ -1,4 +1,4 @@
-//! Search data of all skills of a user, and the bodies of found skills.
+//! Search data of all of a user's skills, and the bodies of found skills.
 
 mod stamps;
 mod text;
@@ -104,7 +104,7 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and v.model = $3 and vector_dims(v.embedding::vector) = q.dims"
 }
 
-// A skill without a vector of this model cannot be compared, so the statement also reports whether such skills exist.
+// A skill without a vector from this model cannot be compared, so the statement also reports whether such skills exist.
 statement! {
     read ListClose<'a> { own: Uuid, model: &'a str, embedding: &'a [f32], least: f32, most: i64 } -> CloseRow,
     "-- skills.list_close
@@ -143,7 +143,7 @@ pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revi
     Ok(found.unwrap_or(Revisions { skills: 0, examples: 0 }))
 }
 
-/// Returns the stamps of all skills, including the stamps of their vectors by `model`.
+/// Returns the stamps of all skills, including the stamps of their vectors made by `model`.
 pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamps> {
     let rows = read(db, principal, ListStamps { model }).await?;
     let revision = rows.first().map_or(0, |(row, _)| row.revision);
@@ -151,7 +151,7 @@ pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&st
     Ok(Stamps { revision, skills: rows.into_iter().filter_map(|(_, stamp)| stamp).collect() })
 }
 
-/// Reads the search data of skills, unordered. Missing skills are skipped. The vectors are by `model`.
+/// Reads the search data of skills, unordered. Missing skills are skipped. The vectors are those made by `model`.
 pub async fn list_texts(
     db: &Database,
     principal: &Principal,
@@ -174,7 +174,7 @@ statement! {
     where t.document_digest in (select decode(d, 'hex') from unnest($3::text[]) d)"
 }
 
-/// Reads SKILL.md files of any version by their digests (hex), unordered. Deleted files are skipped.
+/// Reads SKILL.md files of any version by their hex digests, unordered. Deleted files are skipped.
 pub async fn read_documents(db: &Database, principal: &Principal, digests: &[String]) -> Result<Vec<(String, String)>> {
     let rows = read(db, principal, ReadDocuments { digests }).await?;
     Ok(rows.into_iter().map(|row| (row.digest, row.content.into())).collect())
@@ -185,7 +185,7 @@ pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[SkillId
     read(db, principal, ReadBodies { skills: uuids(skills.iter().copied()) }).await
 }
 
-/// The cosine similarity of a vector and a skill.
+/// The cosine similarity between a vector and a skill.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cosine {
     /// Index of the vector in the parameter `embeddings` of `list_cosines`.
@@ -194,8 +194,8 @@ pub struct Cosine {
     pub cosine: f32,
 }
 
-/// Returns the exact cosine similarities of vectors to each skill that has a vector by `model`. Used for catalogues
-/// that are too large for memory.
+/// Returns the exact cosine similarity between each vector and each skill that has a vector made by `model`. Used for
+/// catalogues that are too large for memory.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -227,8 +227,8 @@ pub struct CloseTo<'a> {
     pub most: i64,
 }
 
-/// Lists skills with close vectors, closest first, with their cosine similarities. Returns `None` if some skills
-/// cannot be compared, because they have no vector of this model and dimension.
+/// Lists skills with close vectors, closest first, with their cosine similarities. Returns `None` if some skills cannot
+/// be compared, because they have no vector from this model and dimension.
 pub async fn list_close(
     db: &Database,
     principal: &Principal,

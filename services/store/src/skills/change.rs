@@ -1,4 +1,4 @@
-//! A change of a skill, as applied by [`PlannedChange::write`](super::PlannedChange::write).
+//! A change to a skill, as applied by [`PlannedChange::write`](super::PlannedChange::write).
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
@@ -24,7 +24,7 @@ pub struct NewSkillState<'a> {
     pub digest: [u8; 32],
     /// All resources of the new state.
     pub resources: &'a [ResourceEntry],
-    /// Contents of those resources that may not be stored yet.
+    /// Contents of the resources that might not be in the database yet.
     pub new_files: &'a [Vec<u8>],
     /// The locked state that the change is based on; `None` for a new skill.
     pub base: Option<&'a SkillState>,
@@ -59,7 +59,7 @@ pub struct Lineage<'a> {
     pub brought: Option<&'a [String]>,
 }
 
-/// Follow-up jobs of a change, and the derived texts and vectors that it invalidates.
+/// Follow-up jobs after a change, and the derived texts and vectors that it invalidates.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FollowUp<'a> {
     /// Tasks of the jobs about the skill, enqueued with the change.
@@ -86,7 +86,7 @@ pub struct QueuedChange {
     pub skill_count: i32,
     /// Total size of the user's skills in bytes after the change.
     pub byte_count: i64,
-    /// Upper bound of the bytes stored for the user, with history and archive, after the change.
+    /// Upper bound on the number of bytes stored for the user, with history and archive, after the change.
     pub most_stored_bytes: i64,
     pub(super) answer: PendingRows<WrittenRow>,
 }

@@ -25,7 +25,7 @@ pub struct Count {
 /// The revisions of a user, and the use counts at that moment.
 #[derive(Debug, Clone, Default)]
 pub struct RevisionCounts {
-    /// Current revisions. Cached data of other revisions is outdated.
+    /// Current revisions. Data cached at other revisions is outdated.
     pub revisions: Revisions,
     counts: HashMap<SkillId, Count>,
 }
@@ -141,9 +141,9 @@ pub struct KnownState<'a> {
 /// Result of loading a cached skill.
 #[derive(Debug)]
 pub struct CountedLoad {
-    /// Uses of the skill, including this one.
+    /// Use count of the skill, including this use.
     pub count: Count,
-    /// Lesson of the use, if requested.
+    /// The message that may become an example of the skill, if requested.
     pub lesson: Option<Lesson>,
     /// Relations of the skill, if requested.
     pub relations: Vec<Neighbour>,

@@ -35,7 +35,7 @@ statement! {
     limit $5"
 }
 
-/// Lists skills by name, optionally only of one source.
+/// Lists skills ordered by name, optionally only those from one source.
 pub async fn list_digests(
     db: &Database,
     principal: &Principal,

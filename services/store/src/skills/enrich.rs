@@ -75,14 +75,14 @@ pub async fn find_enriching(db: &Database, principal: &Principal, skill: SkillId
     Ok(found.map(|row| Enriching { tries: row.enrich_tries, made_by: row.made_by.map(MadeBy::from) }))
 }
 
-/// Counts one more attempt for the current description and triggers of the author, together with COMMIT.
+/// Counts one more attempt for the author's current description and triggers, together with COMMIT.
 pub fn note_enrich_try(tx: &mut WriteTx, of: EnrichedText<'_>) {
     tx.lock_user();
     tx.send_ahead(NoteEnrichTry { skill: of.skill.0, document: of.document.to_vec() });
 }
 
-/// Stores discovery words for a skill and invalidates its vector. Skipped if the skill's text has changed since or
-/// the skill was deleted. The vector of the model `replaced_by` stays until a job replaces it.
+/// Stores discovery words for a skill and invalidates its vector. Has no effect if the skill's text has changed since
+/// or the skill was deleted. The vector from the model `replaced_by` stays until a job replaces it.
 pub async fn put_discovery(
     mut tx: WriteTx,
     of: EnrichedText<'_>,

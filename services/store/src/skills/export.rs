@@ -12,7 +12,7 @@ use crate::vault::error::refuse;
 #[derive(Debug, Clone)]
 pub struct Exported {
     pub name: String,
-    /// Digest of the SKILL.md, hex.
+    /// Hex SHA-256 of the SKILL.md.
     pub document: String,
     /// Size of the SKILL.md in bytes.
     pub document_bytes: u64,
@@ -23,7 +23,7 @@ pub struct Exported {
     pub tainted_by: Option<Vec<String>>,
 }
 
-/// Lists the next skills after the name `after`, in the order of names.
+/// Lists the next skills after the name `after`, ordered by name.
 pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Exported>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let rows = sqlx::query!(
@@ -66,7 +66,7 @@ pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Resu
         .collect()
 }
 
-/// Reads the user's files by their digests (hex), and the SKILL.md files of starters, unordered. Unknown files are
+/// Reads the user's files by their hex digests, and the SKILL.md files of starters, unordered. Unknown files are
 /// skipped.
 pub async fn read_for_export(
     tx: &mut TenantTx,

@@ -1,4 +1,4 @@
-//! Changes of a skill without a new version: the generated index line, and the pin.
+//! Changes to a skill without a new version: the generated index line, and the pin.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId, new_id};

@@ -69,7 +69,7 @@ fn relate(tx: &mut WriteTx, change: &NewSkillState<'_>, skill: SkillId) {
     }
 }
 
-/// Returns the digests (hex) of files in `of` that are not in `besides`, without duplicates.
+/// Returns the hex digests of files in `of` that are not in `besides`, without duplicates.
 fn list_new(of: &[ResourceEntry], besides: &[ResourceEntry]) -> Vec<String> {
     let known: HashSet<&str> = besides.iter().map(|entry| entry.digest.as_str()).collect();
     let new: BTreeSet<&String> =

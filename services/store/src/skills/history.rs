@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::WriteTx;
 use crate::vault::{row, statement};
 
-/// Maximum number of versions that one statement deletes. Each version may delete 65 files.
+/// Maximum number of versions that one statement deletes. Deleting a version may delete up to 65 files.
 pub(crate) const STEP: i32 = 100;
 
 /// Maximum number of steps that one change takes to free space.

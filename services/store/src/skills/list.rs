@@ -173,7 +173,7 @@ pub struct PromptRow {
     pub description: String,
     /// Data for ranking the skill.
     pub usage: SkillUsage,
-    /// Whether text of the skill came from untrusted content and was not approved by a person.
+    /// Whether a part of the skill's text came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }
 
@@ -204,7 +204,7 @@ pub async fn list_rows(db: &Database, principal: &Principal, skills: &[SkillId])
     Ok(ListedRows::of(read(db, principal, ListRows { skills: uuids(skills.iter().copied()) }).await?))
 }
 
-/// Lists a page of skills in the order of names.
+/// Lists a page of skills ordered by name.
 pub async fn list_page(db: &Database, principal: &Principal, query: &SkillListQuery) -> Result<ListedRows> {
     let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
     let page = ListPage { after: query.after(), end: query.end(), prefix: query.prefix(), category, tag, limit };
@@ -220,7 +220,7 @@ impl SkillListQuery {
         self.prefix.as_deref().unwrap_or_default()
     }
 
-    /// Returns an upper bound of the names with the prefix. '~' sorts after every character allowed in names.
+    /// Returns an upper bound on the names with the prefix. '~' sorts after every character allowed in names.
     fn end(&self) -> String {
         format!("{}~", self.prefix())
     }

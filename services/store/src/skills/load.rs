@@ -24,7 +24,7 @@ pub struct SkillWithCounts {
     /// Stamp of the row, see [`SkillStamp`](super::SkillStamp). While it is unchanged, all members except the counts
     /// are unchanged. `None` if the skill has no row or was not read from it.
     pub stamp: Option<i64>,
-    /// Lesson of the use, if requested.
+    /// The message that may become an example of the skill, if requested.
     pub lesson: Option<Lesson>,
     /// Relations of the skill, if requested.
     pub relations: Vec<Neighbour>,

@@ -68,7 +68,8 @@ pub async fn lock(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<Locked>> {
     Ok(lock_all(tx, std::slice::from_ref(key), &AdditionalReads::default()).await?.pop().flatten())
 }
 
-/// Locks and reads several skills in one round trip, in the order of the keys, with the additional data of `additional`.
+/// Locks and reads several skills in one round trip, in the order of the keys, with the data that `additional`
+/// requests.
 ///
 /// # Errors
 /// As [`lock`].
@@ -187,7 +188,7 @@ statement! {
     where tenant_id = $1 and user_id = $2 and digest in (select decode(d, 'hex') from unnest($3::text[]) d)"
 }
 
-/// Reads stored files by their digests (hex), unordered. Unknown files are skipped.
+/// Reads stored files by their hex digests, unordered. Unknown files are skipped.
 pub async fn read_files(tx: &mut WriteTx, digests: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
     let files = tx.read(ReadFiles { digests: digests.to_vec() }).await?;
     Ok(files.into_iter().map(|file| (manifest::hex(&file.digest), file.content)).collect())

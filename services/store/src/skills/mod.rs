@@ -135,7 +135,7 @@ pub struct SkillState {
     pub decay_rate: Option<f32>,
     /// Number of the version, from 1.
     pub version: i32,
-    /// Whether text of this version came from untrusted content and was not approved by a person.
+    /// Whether a part of this version's text came from untrusted content and was not approved by a person.
     pub tainted: bool,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,

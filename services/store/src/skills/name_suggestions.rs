@@ -12,7 +12,7 @@ pub struct Misses {
     pub successor: Option<String>,
     /// Skills with the unknown name in their frontmatter, at most two.
     pub aliased: Vec<String>,
-    /// All names of the user (at most 5,000, plus shared starters).
+    /// All of the user's skill names (at most 5,000, plus shared starters).
     pub names: Vec<String>,
 }
 

@@ -66,7 +66,7 @@ statement! {
     group by f.skill_id"
 }
 
-/// Returns the counts of some skills since a day. Skills that were never offered are left out.
+/// Returns the counts for some skills since a day. Skills that were never offered are left out.
 ///
 /// # Errors
 /// `Unavailable`.

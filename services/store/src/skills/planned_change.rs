@@ -13,11 +13,11 @@ pub struct PlannedChange<'a> {
     pub skill_count: i32,
     /// Total size of the user's skills in bytes after the change.
     pub byte_count: i64,
-    /// Upper bound of the bytes stored for the user, with history and archive, after the change.
+    /// Upper bound on the number of bytes stored for the user, with history and archive, after the change.
     pub most_stored_bytes: i64,
     pub(super) change: NewSkillState<'a>,
     pub(super) actor: String,
-    /// Digests and contents of files that may not be stored yet.
+    /// Digests and contents of files that might not be stored yet.
     pub(super) files: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) resource_bytes: i64,
     /// Growth of the skill in bytes.
@@ -31,7 +31,7 @@ pub struct PlannedChange<'a> {
 pub struct Expected {
     /// Maximum total size of the user's skills in bytes.
     pub most_bytes: u64,
-    /// Maximum bytes stored for the user, including history and archive.
+    /// Maximum number of bytes stored for the user, including history and archive.
     pub most_stored_bytes: u64,
     /// Expected use count and time of the last use, if the prepared answer includes them.
     pub used: Option<(i64, Option<DateTime<Utc>>)>,

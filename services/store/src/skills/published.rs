@@ -23,7 +23,7 @@ pub struct PublishedRow {
     pub frontmatter: Option<Value>,
     /// The stored SKILL.md, if it must be modified because `frontmatter` is `None` or the skill is tainted.
     pub document: Option<Vec<u8>>,
-    /// Whether text of the skill came from untrusted content and was not approved by a person.
+    /// Whether a part of the skill's text came from untrusted content and was not approved by a person.
     pub tainted: bool,
     /// Whether the skill itself was requested. `false` if it is included because its folder is inside a requested
     /// skill's folder.
@@ -39,7 +39,7 @@ row! {
 
 row! { Moment { revision: i64, skill_count: i32 } }
 
-/// Published skills of one state of the catalogue.
+/// Published skills at one state of the catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct PublishedRows {
     pub moment: Moment,
@@ -167,7 +167,7 @@ statement! {
 /// Maximum number of nested skills per folder. It exceeds the limit of 512 listed files.
 const NESTED: i64 = 513;
 
-/// Lists skills in the order of names, optionally with the first 513 nested skills of each.
+/// Lists skills ordered by name, optionally with the first 513 nested skills of each.
 pub async fn list_published(
     db: &Database,
     principal: &Principal,
@@ -194,7 +194,7 @@ pub struct FoundFile {
     pub content: Vec<u8>,
     /// Whether a SKILL.md has all members that hosts require, so that it may be served unchanged.
     pub complete: bool,
-    /// Whether text of the skill came from untrusted content and was not approved by a person.
+    /// Whether a part of the skill's text came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct NewRestore<'a> {
     pub archive: ArchiveId,
     /// Reason, for the audit log.
     pub reason: &'a str,
-    /// Tasks of jobs to enqueue about the restored skill.
+    /// Tasks of the jobs to enqueue for the restored skill.
     pub tasks: &'a [&'a str],
 }
 

@@ -1,4 +1,4 @@
-//! Offers of newer starter texts to users who changed the starter: inputs of the merge, and its outcome.
+//! Offers of newer starter texts to users who changed the starter: inputs to the merge, and its outcome.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SubmissionId, new_id};
@@ -77,7 +77,7 @@ pub struct StarterOffer<'a> {
     pub newer: &'a [u8],
     /// Submission of the offer, if one is pending.
     pub submission: Option<SubmissionId>,
-    /// Stored name of the author of offers.
+    /// Stored name of the author under which offers are submitted.
     pub submitter: &'static str,
     pub now: DateTime<Utc>,
 }

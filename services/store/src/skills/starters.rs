@@ -42,8 +42,8 @@ statement! {
     returning c.user_id"
 }
 
-/// Gives a user the starters of a release, without creating rows. Only for a user without skills who never got
-/// starters. Returns `false` for all other users.
+/// Gives a user the starters of a release, without creating rows. Has an effect only for a user without skills who
+/// never got starters, and returns `false` for all others.
 pub async fn lend(tx: &mut WriteTx, release: &[u8], now: DateTime<Utc>) -> Result<bool> {
     Ok(!tx.write(Lend { release: release.to_vec(), now }).await?.is_empty())
 }
@@ -110,8 +110,8 @@ statement! {
     delete from starter_installs where tenant_id = $1 and user_id = $2 and name = $3"
 }
 
-/// Deletes the record that a starter was installed, together with COMMIT. For starters that the user did not delete,
-/// so that a release may install them again.
+/// Deletes the record that a starter was installed, together with COMMIT. Called for starters that the user did not
+/// delete, so that a release can install them again.
 pub fn forget_install(tx: &mut WriteTx, name: &str) {
     tx.send_ahead(ForgetInstall { name: name.to_owned() });
 }

@@ -13,7 +13,7 @@ pub struct RawFile {
     pub content: Vec<u8>,
     /// SHA-256 of the content.
     pub digest: Vec<u8>,
-    /// Whether text of the skill came from untrusted content and was not approved by a person.
+    /// Whether a part of the skill's text came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }
 

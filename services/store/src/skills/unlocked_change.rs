@@ -21,7 +21,8 @@ impl PlannedChange<'_> {
         Self { expected: Some(expected), ..self }
     }
 
-    /// Returns the maximum bytes that the user may have before the change: of current skills, and stored in total.
+    /// Returns the maximum number of bytes that the user may have before the change: in current skills, and stored in
+    /// total.
     pub(super) fn room(&self, expected: &Expected) -> (i64, i64) {
         let room = |most: u64, added: i64| i64::try_from(most).unwrap_or(i64::MAX).saturating_sub(added);
         // Users over the quota can still make skills smaller.

@@ -65,8 +65,8 @@ impl PlannedChange<'_> {
     }
 }
 
-/// Returns an upper bound of the stored bytes that a change adds. The actual number may be lower, because some files
-/// may already be stored.
+/// Returns an upper bound on the number of stored bytes that a change adds. The actual number may be lower, because
+/// some files may already be stored.
 fn most_added(files: &[(Vec<u8>, Vec<u8>)], change: &NewSkillState<'_>, actor: &str) -> i64 {
     // Postgres prints a blank after each separator of the list.
     let list: usize = json!(change.resources).to_string().len() + 16 * (change.resources.len() + 1);

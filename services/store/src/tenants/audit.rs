@@ -1,5 +1,5 @@
-//! The audit log. Entries are written with each change and never altered. Changes of skills write their entry in
-//! their own statement.
+//! The audit log. Entries are written with each change and never altered. A change to a skill writes its entry in its
+//! own statement.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{AuditEntry, AuditId, Result, new_id};

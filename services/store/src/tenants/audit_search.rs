@@ -15,7 +15,7 @@ const LOOKED_AT: i64 = 5_000;
 /// moments.
 const SLACK: TimeDelta = TimeDelta::hours(1);
 
-/// Filter of entries. Absent members match all entries.
+/// Filter for entries. Absent members match all entries.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
     /// Actor as displayed (`user:alice`). A plain external id finds all actions by that user or on behalf of that

@@ -14,7 +14,7 @@ pub use crate::across::erasures::{LedgerLine, Subject, list_ledger, list_unfinis
 pub struct NewErasure<'a> {
     /// Stored hash of the user's external id.
     pub external_hash: &'a [u8],
-    /// Reason of the erasure.
+    /// Reason for the erasure.
     pub reason: &'a str,
     pub now: DateTime<Utc>,
 }

@@ -72,14 +72,14 @@ pub fn claim_or_refuse(tx: &mut WriteTx, request: KeyedRequest<'_>) {
     tx.send_ahead(ClaimKey { refuses: true, ..ClaimKey::of(request) });
 }
 
-/// Stores the answer of a request together with the write of this transaction. For a request that was rejected in its
-/// own transaction.
+/// Stores the answer to a request together with the write of this transaction. Used for a request that was rejected in
+/// its own transaction.
 pub fn bind(tx: &mut WriteTx, request: KeyedRequest<'_>, response: Value) {
     tx.send_ahead(ClaimKey::of(request));
     answer(tx, request.key, response);
 }
 
-/// Returns the stored answer of a repeated request.
+/// Returns the stored answer to a repeated request.
 ///
 /// # Errors
 /// `IdempotencyMismatch` if the key belongs to another request; `Quota` if the user has the maximum number of keys.

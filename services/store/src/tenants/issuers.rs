@@ -13,7 +13,7 @@ use crate::{Database, GateState, TenantTx};
 
 /// Maximum number of key URLs in one check; the newest are checked.
 const EXAMINED: i64 = 500;
-/// Maximum number of concurrent requests of one check.
+/// Maximum number of concurrent requests in one check.
 const AT_ONCE: usize = 32;
 
 /// Registers an issuer. `sealed_secret` is for HS256, `issuer.jwks_url` for other algorithms.

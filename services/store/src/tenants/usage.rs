@@ -11,9 +11,9 @@ use crate::vault::{row, statement};
 pub struct Use<'a> {
     pub skill: SkillId,
     pub version: i32,
-    /// The caller's key of the conversation, if given.
+    /// The caller's key for the conversation, if given.
     pub session_key: Option<&'a str>,
-    /// The caller's id of a memory that the use belongs to, if given.
+    /// The caller's id for the memory that records the use, if given.
     pub memory_id: Option<&'a str>,
     /// Outcome of the use: `success`, `failure` or `partial`; `None` if it is not known yet.
     pub outcome: Option<Outcome>,
@@ -84,9 +84,9 @@ statement! {
                      where tenant_id = $1 and user_id = $2 and skill_id = $3), 0) as times_used"
 }
 
-/// Counts a use once per skill, session key, memory and UTC day. An outcome reported later is added to the counted
-/// use. Returns whether this use was counted, and the skill's number of uses. Returns `None` if the user has reached
-/// the maximum of the day.
+/// Counts a use once per skill, session key, memory and UTC day. An outcome reported later is added to the counted use.
+/// Returns whether this use was counted, and the skill's number of uses. Returns `None` if the user has reached the
+/// daily maximum.
 pub async fn count(tx: &mut WriteTx, used: &Use<'_>) -> Result<Option<(bool, i64)>> {
     let own = |text: Option<&str>| text.map(str::to_owned);
     let count = CountUse {

@@ -67,7 +67,7 @@ pub async fn list(tx: &mut TenantTx, named: ExternalIdFilter<'_>, page: Window<&
     .map_err(refuse)
 }
 
-/// Finds the user with this external id, with the data of a list entry.
+/// Finds the user with this external id, with the same fields as [`list`] returns.
 pub async fn find(tx: &mut TenantTx, external_id: &str) -> Result<Option<User>> {
     Ok(list(tx, ExternalIdFilter::One(external_id), Window { behind: "", limit: 1 }).await?.pop())
 }

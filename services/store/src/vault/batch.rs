@@ -15,7 +15,7 @@ pub(crate) trait QueuedStatement: Send + Sync {
     /// Returns the values of the parameters from `$3` on.
     fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
 
-    /// Decodes and stores the rows of the answer.
+    /// Decodes and stores the rows in the answer.
     fn answer(&self, rows: &[Row]) -> Result<()>;
 }
 

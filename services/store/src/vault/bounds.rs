@@ -1,4 +1,4 @@
-//! Maximum connections of the pools of one thread.
+//! Maximum number of connections in the pools of one thread.
 
 use super::database::DatabaseConfig;
 use super::pools::{LOOKUP_CONNECTIONS, RARE_CONNECTIONS};

@@ -1,5 +1,5 @@
-//! Opens connections of both drivers: tries the hosts of the URL one after the other, with or without TLS depending on
-//! `sslmode`, until a server fits `target_session_attrs`.
+//! Opens connections with both drivers: tries the hosts of the URL one after the other, with or without TLS depending
+//! on `sslmode`, until a server fits `target_session_attrs`.
 
 mod checked;
 mod failure;
@@ -47,7 +47,7 @@ trait Driver: Sync {
     fn session_state(&self, on: &mut Self::Connection) -> impl Future<Output = Result<String, Self::Error>> + Send;
 }
 
-/// Returns the state of the session as `<is a standby> <is read-only>`, e.g. `false off`.
+/// Statement that returns the state of the session as `<is a standby> <is read-only>`, e.g. `false off`.
 const SESSION_STATE: &str = "-- connect.session_state
     select pg_is_in_recovery()::text || ' ' || current_setting('transaction_read_only')";
 

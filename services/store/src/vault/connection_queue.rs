@@ -18,7 +18,7 @@ use crate::vault::request_context;
 /// Kinds of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Statements of one round trip.
+    /// Statements that take one round trip.
     Reads,
     /// Write transactions.
     Changes,
@@ -125,8 +125,8 @@ impl ConnectionQueue {
         2 * self.lock().bounded().count() >= self.bounds.length
     }
 
-    /// Waits for a permit. The queue's maximum wait applies to requests that have had no connection yet. Requests
-    /// that have had one, and work that is no request, wait for `patience`.
+    /// Waits for a permit. The queue's maximum wait applies to requests that have had no connection yet. Requests that
+    /// have had one, and work that is not a request, wait for `patience`.
     ///
     /// # Errors
     /// `Unavailable`: at once if the queue is full of requests with higher priority, otherwise after the wait.

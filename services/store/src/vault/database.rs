@@ -24,16 +24,17 @@ pub struct DatabaseConfig {
     pub url: Secret,
     /// Further databases for tenants, in addition to `home`.
     pub places: Vec<PlaceConfig>,
-    /// Connections per worker thread for transactions of several round trips. Commits wait for the disk, so more
-    /// connections let more of them share one flush.
+    /// Number of connections per worker thread for transactions of several round trips. Commits wait for the disk, so
+    /// more connections let more of them share one flush.
     pub write_connections: u32,
-    /// Connections per worker thread for statements of one round trip.
+    /// Number of connections per worker thread for statements of one round trip.
     pub read_connections: usize,
     /// Frequent statements that new connections prepare in advance. Set in processes that serve requests.
     pub prepares_ahead: FrequentStatements,
     /// Time limit for acquiring a connection, for requests that have already run a statement.
     pub acquire_timeout: Duration,
-    /// Maximum number of requests waiting for their first connection, per worker thread; 0 means twice the connections.
+    /// Maximum number of requests waiting for their first connection, per worker thread; 0 means twice the number of
+    /// connections.
     pub queue_length: usize,
     /// Time limit for acquiring the first connection.
     pub queue_wait: Duration,

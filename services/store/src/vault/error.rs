@@ -1,4 +1,4 @@
-//! Converts database errors to domain errors, so that callers never see messages of Postgres. Also formats errors for
+//! Converts database errors to domain errors, so that callers never see messages from Postgres. Also formats errors for
 //! operators.
 
 use deadpool::managed::PoolError;
@@ -41,7 +41,7 @@ pub(crate) fn says_moved(error: &Error) -> bool {
     matches!(error, Error::Unavailable(why) if why == MOVED)
 }
 
-/// Converts an error of sqlx. Temporary failures, such as a lost connection, become `Unavailable`; all other errors
+/// Converts an error from sqlx. Temporary failures, such as a lost connection, become `Unavailable`; all other errors
 /// become `Internal`.
 pub(crate) fn refuse(error: sqlx::Error) -> Error {
     if error.as_database_error().is_some_and(|error| error.code().as_deref() == Some(IS_ELSEWHERE)) {
@@ -65,7 +65,7 @@ pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation)
 }
 
-/// Converts an error of the pipeline.
+/// Converts an error from the pipeline.
 pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
     if error.code().is_some_and(|code| code.code() == "KH002") {
         return Error::MustBeReviewed(Vec::new());
@@ -74,14 +74,14 @@ pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
         return is_being_moved();
     }
     let transient = error.is_closed() || error.code().is_none_or(|c| is_transient(c.code()));
-    // The driver itself prints only "db error". Its source has the message of the database.
+    // The driver itself prints only "db error". Its source has the message from the database.
     match error.as_db_error() {
         Some(message) => unavailable_if(transient, message.clone()),
         None => unavailable_if(transient, error),
     }
 }
 
-/// Converts the error of a pool.
+/// Converts an error from a pool.
 pub(crate) fn refuse_pool(error: PoolError<Unreachable>) -> Error {
     match error {
         PoolError::Backend(error) => unavailable_if(error.is_passing(), error),

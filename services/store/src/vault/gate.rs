@@ -143,8 +143,8 @@ impl GateState {
         self.keys.get(prefix.to_owned(), find).await
     }
 
-    /// Returns whether the key or issuer of a credential was found recently. If so, the credential is not a mere
-    /// guess of an attacker.
+    /// Returns whether the key or issuer of a credential was found recently. If so, the credential is not merely an
+    /// attacker's guess.
     pub(crate) fn is_known(&self, name: &Name) -> bool {
         self.known.contains_key(name)
     }

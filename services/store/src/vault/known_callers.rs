@@ -23,7 +23,7 @@ pub(crate) struct KnownTenant {
     /// Number of erasures, suspensions and unsuspensions of the tenant's users. A cached user with a lower number is
     /// looked up again.
     pub(crate) erasures: i64,
-    /// Reason of the suspension, if the tenant is suspended.
+    /// Reason for the suspension, if the tenant is suspended.
     pub(crate) suspended: Option<Arc<str>>,
 }
 
@@ -95,7 +95,7 @@ impl KnownKey {
 pub(crate) struct KnownUser {
     pub(crate) id: UserId,
     pub(crate) starters_release: Option<Arc<[u8]>>,
-    /// Reason of the suspension, if the user is suspended.
+    /// Reason for the suspension, if the user is suspended.
     pub(crate) suspended: Option<Arc<str>>,
     /// Lower bound of the tenant's erasure counter when this user was read. If the counter is higher, the entry may
     /// be stale.

@@ -110,14 +110,14 @@ async fn run<const N: usize>(
 
 /// A transaction to send.
 struct Work<'a, const N: usize> {
-    /// Start of the request's wait for the transaction.
+    /// Time at which the request began to wait for the transaction.
     since: Instant,
     /// BEGIN with the whole context.
     begin: String,
     asked: [BoundStatement<'a>; N],
 }
 
-/// Sends a transaction on a connection of the pool.
+/// Sends a transaction on a connection from the pool.
 async fn carry_out<const N: usize>(at: &Pools, connections: &WarmPool, work: Work<'_, N>) -> Result<[Vec<Row>; N]> {
     let Work { since, begin, asked } = work;
     let last = asked[N - 1].sql;

@@ -16,10 +16,10 @@ use crate::vault::rollback_guard::{LabelledPool, Patience};
 use crate::vault::warm_up::WarmPool;
 use crate::{DatabaseConfig, DatabaseUrl};
 
-/// Connections per worker thread for authentication: one for single statements, one for transactions.
+/// Number of connections per worker thread for authentication: one for single statements, one for transactions.
 pub(super) const LOOKUP_CONNECTIONS: u32 = 2;
 
-/// Connections per worker thread for administration, jobs and exports.
+/// Number of connections per worker thread for administration, jobs and exports.
 pub(super) const RARE_CONNECTIONS: u32 = 2;
 
 /// The pools of one worker thread for one place. Statements run only through [`crate::TenantTx`] or the pipeline, which

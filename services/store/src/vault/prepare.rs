@@ -69,7 +69,7 @@ pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> 
     Ok((!statements.is_empty()).then_some(message))
 }
 
-/// Server and session before the migrations.
+/// State of the server and the session before the migrations.
 #[derive(FromRow)]
 struct ServerState {
     version: i32,
@@ -111,7 +111,7 @@ impl ServerState {
     }
 }
 
-/// Returns the reason if the pgvector of the database cannot be used.
+/// Returns the reason why the database's pgvector cannot be used, if there is one.
 async fn unfit_pgvector(conn: &mut PgConnection) -> Result<Option<String>, sqlx::Error> {
     let installed: Option<(String, bool, String, String)> = sqlx::query_as(
         "select e.extversion, string_to_array(substring(e.extversion from '^\\d+\\.\\d+'), '.')::int[] < array[0, 7], n.nspname::text, e.extowner::regrole::text

@@ -19,7 +19,7 @@ const CAPACITY: u64 = 10_000;
 /// Entries by key.
 pub(crate) struct Recent<K, V> {
     entries: Cache<K, Arc<Entry<V>>>,
-    /// Number of calls of [`Recent::clear`]. A renewal that began before a call is dropped.
+    /// Number of calls to [`Recent::clear`]. A renewal that began before a call is dropped.
     cleared: AtomicU64,
 }
 

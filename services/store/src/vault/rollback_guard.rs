@@ -1,5 +1,5 @@
 //! A pooled connection with an open transaction, and a timeout for every wait for Postgres. Postgres cancels slow
-//! statements itself. But if the network drops its answers, only a timeout of the client ends the wait.
+//! statements itself. But if the network drops its answers, only a timeout in the client ends the wait.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::vault::connect::{CheckedConnector, CheckedPool, Unreachable};
 /// within this time.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Time limits of a request for the database.
+/// Time limits for a request's use of the database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// Limit for acquiring a connection that answers.
@@ -50,8 +50,8 @@ impl Patience {
         self.acquire.min(self.acquire.max(self.statement).saturating_sub(since.elapsed()))
     }
 
-    /// Returns `SET LOCAL` statements with the limits of a transaction. The time already waited is subtracted from
-    /// the lock timeout, so that waiting for permits and for locks takes no longer than one statement may.
+    /// Returns `SET LOCAL` statements with the limits for a transaction. The time already waited is subtracted from the
+    /// lock timeout, so that waiting for permits and for locks takes no longer than one statement may.
     pub(crate) fn limits(self, since: Instant) -> String {
         let (whole, waited) = (self.statement, since.elapsed());
         let statement = format!("SET LOCAL statement_timeout = {}", whole.as_millis());
@@ -164,7 +164,7 @@ async fn begin_on_pooled(
     }
 }
 
-/// Converts the pool's error to an error of the driver.
+/// Converts the pool's error to the driver's error type.
 fn no_connection(error: PoolError<Unreachable>) -> sqlx::Error {
     match error {
         PoolError::Backend(error) if error.is_passing() => sqlx::Error::Io(std::io::Error::other(error)),

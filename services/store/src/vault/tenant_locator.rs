@@ -14,7 +14,7 @@ use crate::vault::error::is_being_moved;
 use crate::vault::known_callers::{Found, KnownKey, Origin};
 use crate::vault::place::PlaceId;
 
-/// Time limit for an answer of the last known place. After that the other places are asked too.
+/// Time limit for an answer from the last known place. After that the other places are queried too.
 const FIRST_ANSWER: Duration = Duration::from_millis(100);
 
 /// Maximum number of cached places.
@@ -22,7 +22,7 @@ const PLACES: u64 = 10_000;
 /// Time after its last use until a cached place is dropped.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// Answer of one place to a lookup.
+/// Answer from one place to a lookup.
 enum LookupAnswer<T> {
     Here(T),
     /// The place has rows of a tenant that lives elsewhere.
@@ -79,8 +79,8 @@ impl TenantLocator {
         Ok(self.find(db, prefix, ask).await?.unwrap_or_default())
     }
 
-    /// Asks the last known place of `name`. Asks the other places only if that place does not have the name or does
-    /// not answer soon.
+    /// Queries the last known place of `name`. Queries the other places only if that place does not have the name or
+    /// does not answer soon.
     async fn find<T, F: Future<Output = Result<LookupAnswer<(PlaceId, T)>>>>(
         &self,
         db: &Database,

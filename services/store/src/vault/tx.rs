@@ -1,4 +1,4 @@
-//! Transactions of sqlx, with statements checked at compile time and one round trip per statement, for
+//! Transactions through sqlx, with statements checked at compile time and one round trip per statement, for
 //! administration, jobs and exports. As in the pipeline, the first message sets the caller's context.
 
 mod system;
@@ -125,7 +125,7 @@ impl TenantTx {
         .await
     }
 
-    /// Opens a transaction of a tenant's admin over the rows of `user`, or [`UserId::TENANT_WIDE`].
+    /// Opens a transaction for a tenant's admin to access the rows of `user`, or of [`UserId::TENANT_WIDE`].
     ///
     /// # Errors
     /// `Forbidden` unless the caller is an admin; `Unavailable` if no connection is available.

@@ -19,13 +19,14 @@ pub(crate) static TRANSACTIONS: LazyLock<Line> = LazyLock::new(|| Line(KeyedSema
 /// transaction. Otherwise statements that wait for its locks could use all permits: a deadlock.
 pub(crate) static STATEMENTS: LazyLock<Line> = LazyLock::new(|| Line(KeyedSemaphores::new(4)));
 
-/// Returns the number of permits that a statement takes. Two concurrent statements of a user keep one processor of a
-/// nearby database busy. With a distant database, most of the time is network latency, so a statement takes fewer.
+/// Returns the number of permits that a statement takes, out of four per user. Two concurrent statements of a user keep
+/// one processor of a nearby database busy. With a distant database, most of the time is network latency, so a
+/// statement takes fewer.
 pub(crate) fn places_of_a_statement(is_far: bool) -> u32 {
     if is_far { 1 } else { 2 }
 }
 
-/// A user, as the key of its permits.
+/// A user, the key for its permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TenantUser {
     pub(crate) tenant: TenantId,
@@ -36,12 +37,13 @@ pub(crate) struct TenantUser {
 pub(crate) struct Line(KeyedSemaphores<TenantUser>);
 
 impl Line {
-    /// Waits for a permit of the user, at most `longest`. Returns `None` for work that belongs to the whole tenant.
+    /// Waits for one of the user's permits, at most `longest`. Returns `None` for work that belongs to the whole
+    /// tenant.
     pub(crate) async fn take(&self, owner: TenantUser, longest: Duration) -> Result<Option<OwnedSemaphorePermit>> {
         self.take_places(1, owner, longest).await
     }
 
-    /// Waits for `count` permits of the user, at most `longest`.
+    /// Waits for `count` of the user's permits, at most `longest`.
     pub(crate) async fn take_places(
         &self,
         count: u32,

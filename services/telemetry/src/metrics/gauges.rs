@@ -8,7 +8,7 @@ use opentelemetry::metrics::{AsyncInstrumentBuilder, Meter, ObservableGauge};
 use super::labels::{Model, Pool};
 use super::table;
 
-/// Numbers of connections of a pool.
+/// Numbers of connections in a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolConnections {
     /// Pool that the numbers belong to.
@@ -81,17 +81,17 @@ pub fn observe(meter: &Meter, gauges: Arc<dyn Gauges>, version: &'static str) {
         .build();
 }
 
-/// Returns a builder of a gauge with whole numbers and no unit.
+/// Returns a builder for a gauge with whole numbers and no unit.
 fn count<'a>(meter: &'a Meter, metric: &table::Metric) -> AsyncInstrumentBuilder<'a, ObservableGauge<u64>, u64> {
     meter.u64_observable_gauge(metric.name).with_description(metric.meaning)
 }
 
-/// Returns a builder of a gauge in seconds.
+/// Returns a builder for a gauge in seconds.
 fn seconds<'a>(meter: &'a Meter, metric: &table::Metric) -> AsyncInstrumentBuilder<'a, ObservableGauge<f64>, f64> {
     meter.f64_observable_gauge(metric.name).with_unit(metric.unit).with_description(metric.meaning)
 }
 
-/// Registers the gauge of connections.
+/// Registers the gauge for connections.
 fn observe_connections(meter: &Meter, gauges: Arc<dyn Gauges>) {
     count(meter, &table::POOL_CONNECTIONS)
         .with_callback(move |observer| {
@@ -104,7 +104,7 @@ fn observe_connections(meter: &Meter, gauges: Arc<dyn Gauges>) {
         .build();
 }
 
-/// Registers the gauges of the job queue.
+/// Registers the gauges for the job queue.
 fn observe_jobs(meter: &Meter, gauges: &Arc<dyn Gauges>) {
     let of = gauges.clone();
     count(meter, &table::JOBS)
@@ -127,7 +127,7 @@ fn observe_jobs(meter: &Meter, gauges: &Arc<dyn Gauges>) {
         .build();
 }
 
-/// Registers the gauges of usage partitions and of the replica.
+/// Registers the gauges for usage partitions and for the replica.
 fn observe_database(meter: &Meter, gauges: &Arc<dyn Gauges>) {
     let of = gauges.clone();
     count(meter, &table::USAGE_MONTHS)

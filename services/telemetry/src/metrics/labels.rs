@@ -80,7 +80,7 @@ pub enum Stage {
     Catalogue,
     /// Searching for skills.
     Search,
-    /// Judging the found skills by a chat model.
+    /// Judging the found skills with a chat model.
     Judge,
     /// Composing the answer.
     Compose,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{PoisonError, RwLock};
 
-/// Maximum combinations of method, route and status that get their own series; the first ones get them. Each has
-/// about ten series, so all metrics together stay below 2,000.
+/// Maximum number of combinations of method, route and status with their own series; the first combinations get them.
+/// Each has about ten series, so all metrics together stay below 2,000.
 const MOST: usize = 96;
 
 /// Number of combinations that are reserved for the routes with objectives.
@@ -31,7 +31,7 @@ pub(super) struct Routes {
 #[derive(Default)]
 struct Known {
     combinations: HashSet<u64>,
-    /// Number of combinations with a route without an objective.
+    /// Number of combinations with their own series on routes without an objective.
     others: usize,
 }
 
@@ -56,7 +56,7 @@ impl Routes {
             return false;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have added the combination meanwhile, or reached the limit.
+        // Another thread may have added the combination in the meantime, or reached the limit.
         if known.combinations.contains(&combination) || !known.has_room(is_promised) {
             return known.combinations.contains(&combination);
         }

@@ -32,8 +32,7 @@ pub fn is_sampled() -> bool {
     is_on() && Context::map_current(|current| current.span().span_context().is_sampled())
 }
 
-/// The span of a request or job, attached to its work. If no span is recorded, the trace of the sender is attached
-/// instead.
+/// The span of a request or job, attached to its work. If no span is recorded, the sender's trace is attached instead.
 #[derive(Clone)]
 pub struct Whole(Context);
 

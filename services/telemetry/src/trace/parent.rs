@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 
-/// A span that was received from another service or is sent to one as the parent.
+/// A span received from another service, or sent to another service as the parent.
 #[derive(Debug, Clone)]
 pub struct Parent(SpanContext);
 
@@ -15,7 +15,7 @@ impl Parent {
         Self(context)
     }
 
-    /// Parses the header. Returns `None` if it is invalid or of another version.
+    /// Parses the header. Returns `None` if it is invalid or has another version.
     pub fn read(header: &str) -> Option<Self> {
         let mut parts = header.split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

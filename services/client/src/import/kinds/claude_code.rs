@@ -91,7 +91,7 @@ fn take_command(found: &mut Found, listing: &Listing, command: &CommandFile<'_>)
     found.skills.push(Skill { path: path.to_owned(), folder, made, resources: Vec::new() });
 }
 
-/// Puts `commands` before the name of each command that has the same name as a skill. The skill keeps the name.
+/// Prepends `commands` to the name of each command that has the same name as a skill. The skill keeps its name.
 fn rename_commands(skills: &mut [Skill]) {
     let own_name = |skill: &Skill| skill.folder.last().and_then(|folder| name::respell(folder));
     let taken: HashSet<String> = skills.iter().filter(|skill| skill.made.is_none()).filter_map(own_name).collect();

@@ -65,7 +65,7 @@ fn elsewhere(found: &mut Found, path: &str) {
         let profile = rest.split('/').next().unwrap_or_default();
         found.leave_out(&format!("profiles/{profile}"), "is a separate profile; import it separately");
     } else if is_skill_file(path) {
-        // The folder contains an installation of Hermes with all skills that it offers.
+        // The folder contains an installation of Hermes with all skills that Hermes offers.
         found.leave_out(&up_to(path, 0), "contains skills of Hermes itself, not yours");
     } else if matches!(path, "config.yaml" | ".env" | "auth.json" | "state.db") {
         found.leave_out(path, "contains settings, secrets or sessions");

@@ -1,4 +1,4 @@
-//! Imports exports of Knowhow with all data of a user: `knowhow export --all` and `knowhow admin export-user`.
+//! Imports Knowhow's exports with all data of a user: `knowhow export --all` and `knowhow admin export-user`.
 //!
 //! The folder `skills/` has the skills, and `data/<table>-<number>.jsonl` has the rows of each table.
 
@@ -69,7 +69,7 @@ fn table_of(path: &str) -> Option<(&str, &str)> {
     (is_table && number.len() == 4 && number.chars().all(|c| c.is_ascii_digit())).then_some((table, number))
 }
 
-/// Parses the lines of a data file. Lines that cannot be parsed are reported.
+/// Parses the lines in a data file. Lines that cannot be parsed are reported.
 fn rows<T: DeserializeOwned>(listing: &Listing, path: &str, found: &mut Found) -> Vec<T> {
     let text = match listing.text(path) {
         Ok(text) => text,
@@ -116,7 +116,7 @@ fn take_soul(found: &mut Found, souls: Vec<(SoulRow, &str)>) {
     }
 }
 
-/// Returns the reason why the rows of a table are not imported.
+/// Returns the reason why the rows in a table are not imported.
 fn reason(table: &str) -> &'static str {
     match table {
         "skill_versions" | "skill_resources" | "skill_files" | "skill_documents" => {

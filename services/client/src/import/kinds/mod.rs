@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::listing::{LeftOut, Listing};
 use super::notes;
 
-/// The kind of a folder that can be imported, usually named after the agent that uses it.
+/// A kind of folder that can be imported, usually named after the agent that uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -41,7 +41,7 @@ pub(crate) enum Kind {
 type Mark = fn(&Listing) -> bool;
 
 impl Kind {
-    /// Returns the name of the kind for the user.
+    /// Returns the name of the kind, as shown to the user.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Hermes => "Hermes",
@@ -91,9 +91,9 @@ pub(crate) struct Found {
     pub(crate) skills: Vec<Skill>,
     pub(super) memories: Vec<Memory>,
     pub(super) soul: Option<Soul>,
-    /// Files and folders that are skipped.
+    /// Files and folders that the import skips.
     pub(crate) left_out: Vec<LeftOut>,
-    /// Files of skills and memories that cannot be read.
+    /// Files with skills and memories that cannot be read.
     pub(super) refused: Vec<LeftOut>,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Memory {
     pub(super) details: MemoryDetails,
 }
 
-/// Members of a memory that only exports of Knowhow contain.
+/// Members of a memory that only Knowhow's exports contain.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MemoryDetails {
     pub(super) kind: Option<MemoryKind>,

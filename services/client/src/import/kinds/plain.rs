@@ -18,7 +18,8 @@ pub(super) fn read(listing: &Listing) -> Found {
     found
 }
 
-/// Returns the position of the first path segment that is such a folder; `None` if the skill is not deleted.
+/// Returns the index of the first path segment that names such a folder. Returns `None` if the path has no such folder,
+/// so that the skill is not deleted.
 pub(super) fn thrown_away_at(path: &str) -> Option<usize> {
     path.split('/').position(|segment| THROWN_AWAY.contains(&segment))
 }

@@ -11,7 +11,7 @@ pub(super) struct Workspace<'a> {
     pub(super) memory: &'a str,
     /// Path of the folder of daily notes within the workspace.
     pub(super) notes: &'a str,
-    /// Returns whether the agent reads skills from a folder.
+    /// Function that returns whether the agent reads skills from a folder.
     pub(super) reads_skills_from: fn(&str) -> bool,
 }
 
@@ -59,13 +59,13 @@ impl Workspace<'_> {
     }
 }
 
-/// Returns the position of the outermost folder in the path that the agent reads skills from.
+/// Returns the index of the path segment with the outermost folder that the agent reads skills from.
 fn skills_folder(path: &str, reads: fn(&str) -> bool) -> Option<usize> {
     let count = path.split('/').count();
     (0..count.saturating_sub(1)).find(|place| reads(&up_to(path, *place)))
 }
 
-/// Returns the position of the first path segment below the folder of skills that starts with a dot.
+/// Returns the index of the first path segment below the folder of skills that starts with a dot.
 fn hidden_below(path: &str, place: usize) -> Option<usize> {
     path.split('/').enumerate().skip(place + 1).find(|(_, segment)| segment.starts_with('.')).map(|(at, _)| at)
 }

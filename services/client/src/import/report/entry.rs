@@ -26,7 +26,7 @@ pub(crate) struct ImportEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) outcome: ImportEntryOutcome,
-    /// Current version of the skill in the service.
+    /// The skill's current version in the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<i32>,
     /// Code of the service's error, if the service rejected the item.

@@ -11,12 +11,12 @@ use crate::import::plan::Ready;
 use crate::import::report::ImportEntryOutcome;
 use crate::service::{Bounds, ServiceError};
 
-/// The reason why a sync skips a skill with another source.
+/// The reason why a sync skips a skill that comes from another source.
 const FOREIGN: &str = "a skill of this name exists but was not created by a sync, so sync does not change it; rename \
     the folder, or delete that skill first";
 
 impl Upload<'_> {
-    /// Adds the results of unchanged skills, and moves the other skills to `to`, with a mark on the new ones.
+    /// Adds the results of unchanged skills. Moves the other skills to `to`, and marks those that are new.
     pub(super) async fn check(
         &mut self,
         from: &mut VecDeque<Ready>,
@@ -50,7 +50,7 @@ impl Upload<'_> {
     }
 
     /// Returns whether a sync would replace a skill that no sync created. If the skill is new to this sync, another
-    /// sync may have created it since the skills were listed, even one that was killed.
+    /// sync may have created it after the skills were listed. That sync may even have been killed.
     fn is_foreign(&self, item: &CheckedSkill) -> bool {
         self.expected.is_some() && item.state != SkillState::New && item.source != Some(Source::Sync)
     }

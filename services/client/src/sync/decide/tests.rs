@@ -8,7 +8,7 @@ const GONE: SkillSides = SkillSides { is_there: false, changed_there: true, ..SA
 const NEW_THERE: SkillSides =
     SkillSides { is_here: false, is_there: true, was_same: false, changed_here: false, changed_there: true };
 
-/// Returns the steps of the three modes: the default, `--push` and `--pull`.
+/// Returns the steps in the three modes: the default, `--push` and `--pull`.
 fn steps(sides: SkillSides, deletes: bool) -> [SyncStep; 3] {
     [Mode::Careful, Mode::Push, Mode::Pull].map(|mode| decide(sides, mode, deletes))
 }

@@ -31,7 +31,7 @@ pub(super) fn watch(root: &Path) -> notify::Result<(RecommendedWatcher, Receiver
     Ok((watcher, receiver))
 }
 
-/// Returns whether an event may concern a skill. Reads, and changes of files of sync or of tools, do not.
+/// Returns whether an event may concern a skill. Reads do not, and neither do changes to the files of sync or tools.
 fn is_news(event: &Event) -> bool {
     let is_a_tools = |path: &Path| path.iter().any(|part| PASSED_OVER.iter().any(|tool| part == *tool));
     let is_other = |path: &Path| is_ours(&path.to_string_lossy()) || is_a_tools(path);

@@ -1,6 +1,6 @@
 //! Judges how a conversation went, and whether it solved a problem without a skill.
 
-/// Minimum tool calls of a conversation that solved a problem by trying.
+/// Minimum number of tool calls in a conversation that solved a problem by trying.
 const TELLING_CALLS: i64 = 5;
 
 /// Facts from a conversation's log that show how it went.

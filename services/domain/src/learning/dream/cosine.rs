@@ -1,11 +1,11 @@
-//! Cosines of vectors from models. Such a vector may be empty, zero or not finite.
+//! Cosine similarity of embeddings. An embedding may be empty, zero or contain non-finite values.
 
 use crate::kernel::dot::dot;
 
 /// A vector of length 1.
 pub(super) type Direction = Vec<f32>;
 
-/// Scales a vector to length 1; `None` if it is empty, zero or not finite.
+/// Scales a vector to length 1. Returns `None` if the vector is empty, zero or contains non-finite values.
 pub(super) fn direction_of(vector: &[f32]) -> Option<Direction> {
     // The sum is computed in 64 bits, because the square of a 32-bit float cannot overflow there.
     let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
@@ -21,7 +21,7 @@ pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     dot(a, b).clamp(-1.0, 1.0)
 }
 
-/// Returns the mean of vectors with equal dimensions; empty without vectors.
+/// Returns the mean of vectors with equal dimensions; empty if there are no vectors.
 pub(super) fn mean_of<'a>(vectors: impl IntoIterator<Item = &'a [f32]>) -> Vec<f32> {
     let mut vectors = vectors.into_iter();
     let Some(first) = vectors.next() else { return Vec::new() };

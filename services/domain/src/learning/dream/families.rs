@@ -1,11 +1,12 @@
-//! Families: skills with a common name prefix, which can share a guide.
+//! Families: groups of skills with a common name prefix. A family can have a guide, a skill that gives an overview of
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Last part of a guide's name.
 const GUIDE: &str = "guide";
 
-/// Skills under a common prefix.
+/// Skills with a common name prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Family<'a> {
     /// Part of the names before the last `/`.
@@ -27,7 +28,7 @@ pub fn is_guide(name: &str) -> bool {
     guided_prefix(name).is_some()
 }
 
-/// Returns the prefixes with two or more skills, not counting the guide. They are sorted by prefix.
+/// Returns the families with at least two skills, not counting the guide, sorted by prefix.
 pub fn find_families<'a>(names: &[&'a str]) -> Vec<Family<'a>> {
     let mut members: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut guided = BTreeSet::new();

@@ -9,11 +9,12 @@ use super::cosine::{Direction, cosine, direction_of, mean_of};
 use super::label::Labels;
 use super::linkage::{Likeness, link};
 
-/// Maximum requests compared, because the time is quadratic in their number. The latest are compared.
+/// Maximum number of requests that are compared, because the time is quadratic in it. The latest requests are compared.
 pub const MOST_REQUESTS: usize = 500;
-/// Minimum mean cosine of requests in a group, after centring.
+/// Minimum mean cosine between the requests in a group, after centring.
 const LEAST_ALIKE: f32 = 0.28;
-/// Minimum cosine of a group of two. It is higher, because two requests are often similar by chance.
+/// Minimum cosine between the requests in a group of two. It is higher, because two requests are often similar by
+/// chance.
 const TWO_ALIKE: f32 = 0.43;
 /// Number of requests at which `centre` subtracts half of their mean. The mean of fewer requests reflects their topic
 /// rather than the user's style.
@@ -25,18 +26,18 @@ const SKILL_ANSWERS: f32 = 0.61;
 /// Minimum cosine between an example and the mean of a group. It is higher, because messages are closer to each other
 /// than to the descriptions of skills.
 const EXAMPLE_ANSWERS: f32 = 0.74;
-/// Minimum number of sessions of a group.
+/// Minimum number of sessions in a group.
 const LEAST_SESSIONS: usize = 2;
-/// Minimum number of different days of a group.
+/// Minimum number of different days in a group.
 const LEAST_DAYS: usize = 2;
 
-/// The first message of a session.
+/// The first message in a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request<'a> {
     /// Number that identifies the session.
     pub session: usize,
     pub day: NaiveDate,
-    /// Whether the request was not fulfilled.
+    /// Whether the agent did not fulfil the request.
     pub failed: bool,
     pub text: &'a str,
     /// Embedding of the text. A request with an empty embedding belongs to no gap.
@@ -48,9 +49,9 @@ pub struct Request<'a> {
 pub struct Gap {
     /// Indices of the requests, in order.
     pub requests: Vec<usize>,
-    /// Number of different sessions of the requests.
+    /// Number of different sessions with these requests.
     pub sessions: usize,
-    /// Mean cosine of all pairs of requests; 1 if all requests are equal.
+    /// Mean cosine over all pairs of requests; 1 if all requests are equal.
     pub tightness: f32,
     /// At most three words that describe the requests; empty if the requests have no words.
     pub label: String,
@@ -67,8 +68,8 @@ pub struct KnownVectors<'a> {
     pub chatter: &'a [&'a [f32]],
 }
 
-/// Finds similar requests of at least two sessions and two days. Leaves out requests that all failed and requests
-/// that a skill answers. Gaps with the most sessions come first, then the most similar.
+/// Finds groups of similar requests from at least two sessions and two days. Leaves out groups with only failed
+/// requests, and groups that a skill answers. Gaps with the most sessions come first, then the most similar.
 ///
 /// Only the latest [`MOST_REQUESTS`] are compared. The thresholds come from measurements: `make bench-dream`.
 pub fn find_gaps(requests: &[Request<'_>], known: &KnownVectors<'_>) -> Vec<Gap> {
@@ -122,7 +123,7 @@ fn take_latest<'a>(requests: &[Request<'a>], chatter: &[Direction]) -> Vec<Compa
             numbers(a).cmp(&numbers(b))
         })
     });
-    // Embeddings of different models cannot be compared.
+    // Embeddings from different models cannot be compared.
     let dims = compared.first().map_or(0, |latest| latest.direction.len());
     compared.retain(|compared| compared.direction.len() == dims);
     compared.truncate(MOST_REQUESTS);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::words::{StemmedWord, list_words};
 
-/// Maximum words of a label.
+/// Maximum number of words in a label.
 const LABEL_WORDS: usize = 3;
-/// Minimum letters of a word. It is smaller than for frequent terms, because short words such as `oil` are
+/// Minimum number of letters in a word. It is smaller than for frequent terms, because short words such as `oil` are
 /// distinctive within a group.
 const WORD_LETTERS: usize = 3;
 
-/// Words of the texts to label.
+/// Words in the texts to label.
 pub(super) struct Labels {
     texts: Vec<Vec<StemmedWord>>,
     /// Number of texts with each term.
@@ -27,10 +27,11 @@ impl Labels {
         Self { texts, counts }
     }
 
-    /// Returns at most three words for a group. They occur in at least two of its texts, in most of them if possible,
-    /// and rarely in other texts. If the texts share no words, returns words of the first text that has any.
+    /// Returns at most three words that label a group. They occur in at least two of its texts, in most of them if
+    /// possible, and rarely in other texts. If the texts share no words, returns words from the first text that has
+    /// any.
     ///
-    /// Among words of equal weight the longer comes first, because in scripts without blanks it may contain the
+    /// Among words with equal weight the longer comes first, because in scripts without blanks it may contain the
     /// shorter.
     pub(super) fn name(&self, group: &[usize]) -> String {
         let mut inside: BTreeMap<&str, (usize, &StemmedWord)> = BTreeMap::new();
@@ -60,8 +61,8 @@ impl Labels {
         words.join(" ")
     }
 
-    /// Returns a word's weight. It grows with the texts of the group that have the word, and falls with all texts
-    /// that do.
+    /// Returns a word's weight. It grows with the number of texts in the group that have the word, and falls with the
+    /// number of all texts that have it.
     fn weigh(&self, inside: usize, term: &str) -> f32 {
         let everywhere = self.counts.get(term).copied().unwrap_or(inside).max(1);
         inside as f32 * (1.0 + self.texts.len() as f32 / everywhere as f32).ln()

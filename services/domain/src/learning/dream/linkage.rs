@@ -46,9 +46,8 @@ impl Likeness {
 /// sorted.
 ///
 /// Joins two groups if each is the other's nearest and they are similar enough. The similarity of two groups is the
-/// mean over their members. Chains of nearest neighbours find such pairs in quadratic time (Murtagh 1983). The order
-/// of joins does not matter: a joined group is never more similar to a third group than the more similar of its
-/// parts.
+/// mean over their members. Chains of nearest neighbours find such pairs in quadratic time (Murtagh 1983). The order of
+/// joins does not matter, because a joined group is never more similar to a third group than both of its parts.
 pub(super) fn link(mut likeness: Likeness, cut: f32) -> Vec<Vec<usize>> {
     let count = likeness.count();
     let mut groups: Vec<Vec<usize>> = (0..count).map(|at| vec![at]).collect();
@@ -88,7 +87,8 @@ pub(super) fn link(mut likeness: Likeness, cut: f32) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Computes the similarity of a joined group to every other group: the mean of its parts, weighted by their sizes.
+/// Computes the similarity of a joined group to every other group: the mean of the similarities of its parts, weighted
+/// by their sizes.
 fn join(likeness: &mut Likeness, [kept, gone]: [usize; 2], [kept_size, gone_size]: [f32; 2]) {
     for other in (0..likeness.count()).filter(|other| *other != kept && *other != gone) {
         let parts = (likeness.get(kept, other), likeness.get(gone, other));

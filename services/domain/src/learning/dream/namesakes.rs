@@ -7,12 +7,12 @@ use crate::recall::fold;
 pub(super) enum Kinship {
     /// All words of one name occur in the other.
     Namesakes,
-    /// The names begin with the same word and are not namesakes.
+    /// The names begin with the same word, but each has a word that the other lacks.
     Series,
     None,
 }
 
-/// Returns the words of a name in order, after `fold`.
+/// Returns the words in a name in order, folded.
 pub(super) fn list_name_words(name: &str) -> Vec<String> {
     let folded = fold(name);
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()

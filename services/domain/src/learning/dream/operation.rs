@@ -1,4 +1,4 @@
-//! Operations of a plan. Each is a small change that is checked, applied and undone separately.
+//! Operations in a plan. Each is a small change that is checked, applied and undone separately.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub enum Operation {
         #[serde(default)]
         triggers: Vec<String>,
         body: String,
-        /// Conversations with the request, by their labels in the prompt.
+        /// Conversations with this request, by their labels in the prompt.
         #[serde(default)]
         evidence: Vec<String>,
         #[serde(default)]
@@ -54,7 +54,7 @@ pub enum Operation {
         #[serde(default)]
         reason: String,
     },
-    /// Create the guide of a family of skills.
+    /// Create the guide for a family of skills.
     Parent { name: String, members: Vec<String>, description: String, body: String },
     /// Add pointers from a skill to others.
     SeeAlso { name: String, add: Vec<String> },
@@ -99,7 +99,7 @@ impl Operation {
     /// Parses a stored operation.
     ///
     /// # Errors
-    /// `Internal` for invalid operations, e.g. an unreadable proposal of a model.
+    /// `Internal` for invalid operations, e.g. a model's proposal that could not be parsed.
     pub fn read(stored: &Value) -> Result<Self> {
         Self::deserialize(stored).map_err(Error::internal)
     }

@@ -8,20 +8,21 @@ use super::linkage::Likeness;
 use super::namesakes::{Kinship, find_kinship, list_name_words};
 use super::passages::PassageHashes;
 
-/// Maximum skills compared, because the time is quadratic in their number. The first in the list are compared.
+/// Maximum number of skills that are compared, because the time is quadratic in it. The first skills of the list are
+/// compared.
 pub const MOST_SKILLS: usize = 1_000;
 /// Minimum cosine of two descriptions.
 const LEAST_COSINE: f32 = 0.58;
 /// Number of nearest skills that form a skill's neighbourhood.
 const NEIGHBOURS: usize = 10;
-/// Minimum cosine of duplicates after each is centred on its neighbourhood.
+/// Minimum cosine between duplicates after each is centred on its neighbourhood.
 const CENTRED: f32 = 0.49;
 /// Minimum centred cosine if one name has all words of the other, because such names usually mean the same thing.
 const CENTRED_OF_NAMESAKES: f32 = 0.30;
 /// Minimum centred cosine of skills in a series: their names begin with the same word. Their descriptions are similar
 /// but their purposes differ, e.g. `deploy-java` and `deploy-python`.
 const CENTRED_OF_SERIES: f32 = 0.87;
-/// Minimum share of common passages in the bodies of two skills of a series, if their centred cosine only reaches
+/// Minimum share of common passages in the bodies of two skills in a series, if their centred cosine only reaches
 /// `CENTRED`.
 const SHARED_OF_SERIES: f32 = 0.50;
 
@@ -84,11 +85,12 @@ pub fn find_overlaps(skills: &[Claim<'_>]) -> Vec<Overlap> {
     overlaps
 }
 
-/// Returns the nearest other skills: one more than in a neighbourhood, because `see` leaves out the compared skill.
+/// Returns the nearest other skills. There is one more than in a neighbourhood, because `see` leaves out the compared
+/// skill.
 fn list_nearest(likeness: &Likeness, directions: &[Direction], of: usize) -> Vec<usize> {
     let is_comparable = |other: &usize| *other != of && directions[*other].len() == directions[of].len();
     let mut others: Vec<usize> = (0..directions.len()).filter(is_comparable).collect();
-    // Ties are broken by the numbers of the vectors, so that the result does not depend on the order of the skills.
+    // Ties are broken by the elements of the vectors, so that the result does not depend on the order of the skills.
     let numbers = |at: usize| directions[at].iter().map(|x| x.to_bits());
     others.sort_unstable_by(|a, b| {
         likeness.get(of, *b).total_cmp(&likeness.get(of, *a)).then_with(|| numbers(*a).cmp(numbers(*b)))
@@ -114,8 +116,8 @@ impl<'a> CentredSkills<'a> {
         Self { directions, around, whole: directions.iter().map(|_| OnceCell::new()).collect() }
     }
 
-    /// Returns the vector of skill `of`, centred on its neighbourhood without skill `beside`. The result is empty if
-    /// the vector equals the mean.
+    /// Returns the vector of the skill `of`, centred on its neighbourhood without the skill `beside`. The result is
+    /// empty if the vector equals the mean.
     fn see(&self, of: usize, beside: usize) -> Cow<'_, [f32]> {
         let near = &self.around[of];
         if near.iter().take(NEIGHBOURS).any(|other| *other == beside) {

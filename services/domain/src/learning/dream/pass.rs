@@ -24,11 +24,11 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Pass {
-    /// Recurring requests without a skill.
+    /// Recurring requests that no skill answers.
     Gaps,
-    /// Duplicate skills, families without a guide, and missing pointers between skills.
+    /// Duplicate skills, skills with a common name prefix but no overview, and missing pointers between skills.
     Consolidate,
-    /// Skills that failed, and skills that are too short.
+    /// Skills that led to failures, and skills that are too short.
     Optimize,
 }
 

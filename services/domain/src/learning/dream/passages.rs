@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::recall::list_terms;
 use crate::text::sentence::beginning;
 
-/// Number of words in a passage. Single words are too common, because all texts about a field share them.
+/// Number of words in a passage. Single words are too common, because all texts about a subject share them.
 const PASSAGE_WORDS: usize = 3;
-/// Maximum characters read of a text. The beginning is enough, because it describes the skill.
+/// Maximum number of characters read from a text. The beginning is enough, because it describes the skill.
 const READ_CHARS: usize = 8_000;
 
 /// Passages of a text, as sorted hashes.

@@ -1,5 +1,5 @@
-//! Keys of operations. Undone or rejected operations rest for a while, together with all others that have one of
-//! their keys. The keys ignore wording, because a model words the same idea differently each night.
+//! Keys of operations. Undone or rejected operations rest: for a while, no operation with one of their keys is
+//! accepted. The keys ignore wording, because a model words the same idea differently each night.
 
 use std::collections::BTreeSet;
 

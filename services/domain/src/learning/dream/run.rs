@@ -16,11 +16,11 @@ pub use op::{DreamOp, OpOutcome};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RunPass {
-    /// Requests without a skill.
+    /// Requests that no skill answers.
     Gaps,
     /// Skills that belong together.
     Consolidate,
-    /// Skills that failed.
+    /// Skills that led to failures.
     Optimize,
     /// Proposals of a reflection.
     Reflection,
@@ -72,7 +72,7 @@ pub enum RunState {
     Planned,
     /// All proposals that no check refused are applied.
     Applied,
-    /// Some proposals are applied; the rest waits, was rejected, or no longer fits.
+    /// Some proposals are applied; the others wait, were rejected, or no longer fit.
     Partly,
     /// The pass was off, there was no new work, or the model proposed no operation; see `reason`.
     Skipped,
@@ -111,7 +111,7 @@ macro_rules! as_str {
 }
 as_str!(RunPass, Cause, RunState, OpOutcome, Undone);
 
-/// Number of operations by outcome.
+/// Numbers of operations by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OpCounts {
     /// Left to a person by the mode.
@@ -146,9 +146,9 @@ pub struct DreamRun {
     pub state: RunState,
     /// Reason for skipping, or for the failure.
     pub reason: Option<String>,
-    /// Number of operations by outcome.
+    /// Numbers of operations by outcome.
     pub counts: OpCounts,
-    /// Tokens used by the chat model, or a quarter of the characters if the model does not report them.
+    /// Number of tokens used by the chat model. If the model does not report it, a quarter of the number of characters.
     pub tokens: i64,
     /// Actor that started the run.
     #[schema(example = "user:alice")]
@@ -161,7 +161,7 @@ pub struct DreamRun {
     pub undone_at: Option<DateTime<Utc>>,
 }
 
-/// A question to a chat model, with its answer.
+/// A request to a chat model, with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelCall {
     /// Whether the prompt contained untrusted texts.
@@ -170,17 +170,17 @@ pub struct ModelCall {
     pub model: String,
     /// Version of the directive; 0 for the built-in one.
     pub directive_version: i32,
-    /// SHA-256 of the directive's text, hex.
+    /// Hex SHA-256 of the directive's text.
     pub directive_digest: String,
     /// System prompt.
     pub system: String,
-    /// Question.
+    /// User prompt.
     pub question: String,
-    /// Answer, or the beginning of a long one. Null without an answer.
+    /// Answer, or the beginning of a long one. Null if there is no answer.
     pub answer: Option<String>,
     /// Reason why there is no usable answer.
     pub error: Option<String>,
-    /// Tokens used.
+    /// Number of tokens used.
     pub tokens: i64,
     /// Duration in milliseconds.
     pub ms: i64,

@@ -2,7 +2,7 @@
 
 /// Number of characters below which a body is sparse.
 const SPARSE_CHARS: usize = 200;
-/// Age in days that a skill must exceed to be sparse. A younger skill may still be growing.
+/// Age in days that a skill must exceed to count as sparse. A younger skill may still be growing.
 const SPARSE_DAYS: i64 = 7;
 /// Minimum number of known outcomes for judging a skill by its success rate.
 const TELLING_OUTCOMES: u32 = 3;
@@ -10,13 +10,13 @@ const TELLING_OUTCOMES: u32 = 3;
 /// Results of a skill's uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SkillQuality {
-    /// Number of sessions with the skill and a correction by the user.
+    /// Number of sessions that used the skill and have a correction by the user.
     pub corrections: u32,
-    /// Number of sessions with the skill that were rated thumbs down.
+    /// Number of sessions that used the skill and were rated thumbs down.
     pub thumbs_down: u32,
-    /// Number of sessions with the skill that were rated poor or fair.
+    /// Number of sessions that used the skill and were rated poor or fair.
     pub low_quality: u32,
-    /// Number of sessions with the skill and a reply that used up its iteration budget.
+    /// Number of sessions that used the skill and have a reply that used up its iteration budget.
     pub over_budget: u32,
     /// Number of uses with a known outcome.
     pub outcomes: u32,

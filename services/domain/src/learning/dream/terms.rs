@@ -1,4 +1,4 @@
-//! Words that occur in the requests of several sessions.
+//! Words that occur in requests from several sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,12 +7,12 @@ use super::gaps::Request;
 use super::words::{StemmedWord, list_words};
 use crate::recall::find_rarity;
 
-/// Maximum terms returned.
+/// Maximum number of terms returned.
 const MOST_TERMS: usize = 15;
-/// Minimum letters of a term.
+/// Minimum number of letters in a term.
 const WORD_LETTERS: usize = 4;
 
-/// A word that occurs in the requests of several sessions.
+/// A word that occurs in requests from several sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// The word's most frequent form, in lower case.
@@ -35,8 +35,8 @@ struct TermOccurrences {
     is_dense: bool,
 }
 
-/// Returns at most fifteen words of at least four letters that occur in the requests of at least two sessions. Words
-/// of the most sessions come first, and among equals the rarest.
+/// Returns at most fifteen words of at least four letters that occur in requests from at least two sessions. Words from
+/// the most sessions come first, and among equals the rarest.
 pub fn find_terms(requests: &[Request<'_>]) -> Vec<Term> {
     let mut found: BTreeMap<String, TermOccurrences> = BTreeMap::new();
     for request in requests {
@@ -77,7 +77,7 @@ fn drop_pieces(found: &mut BTreeMap<String, TermOccurrences>) {
 }
 
 fn name(seen: TermOccurrences) -> Term {
-    // `max_by_key` returns the last maximum. The order is reversed, so that the first in the alphabet wins.
+    // `max_by_key` returns the last maximum. The order is reversed, so that the first form in alphabetical order wins.
     let most = seen.forms.into_iter().rev().max_by_key(|(_, count)| *count);
     Term { word: most.map(|(form, _)| form).unwrap_or_default(), sessions: seen.sessions.len() }
 }

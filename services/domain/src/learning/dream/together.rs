@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum pairs returned.
+/// Maximum number of pairs returned.
 const MOST_PAIRS: usize = 10;
 
-/// A use of a skill in a session.
+/// An event: a skill was used in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use<'a> {
     /// Any number that identifies the session.
@@ -24,9 +24,10 @@ pub struct CoUsed<'a> {
     pub sessions: usize,
 }
 
-/// Returns at most ten pairs of skills. The pairs with the most common sessions come first, then by name.
+/// Returns at most ten pairs of skills. The pairs with the most common sessions come first; equal pairs are sorted by
+/// name.
 ///
-/// A skill counts once in a session. The time is quadratic in the skills of a session.
+/// A skill counts once in a session. The time is quadratic in the number of skills in a session.
 pub fn find_co_used<'a>(uses: &[Use<'a>]) -> Vec<CoUsed<'a>> {
     let mut sessions: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     for Use { session, skill } in uses {

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use crate::recall::{Class, class_of, fold, list_terms};
 use crate::text::sentence::beginning;
 
-/// Maximum characters read of a message. The topic is at its beginning.
+/// Maximum number of characters read from a message. The topic is at its beginning.
 const READ_CHARS: usize = 500;
-/// Letters of a word in scripts without blanks. A letter there stands for about a syllable.
+/// Number of letters in a word in scripts without blanks. A letter there stands for about a syllable.
 const DENSE_LETTERS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// Words that people use to ask for anything. The stop words of recall are not repeated here.
+/// Words that people use to ask for anything. Stop words for recall are not repeated here.
 #[rustfmt::skip]
 const ASKING: &[&str] = &[
     "able", "also", "anything", "ask", "based", "current", "currently", "find", "get", "give", "going", "gonna", "good", "got",
@@ -21,7 +21,7 @@ const ASKING: &[&str] = &[
     "расскажи", "сделай", "сейчас", "скажи", "спасибо", "хочу",
 ];
 
-/// A word of a text.
+/// A word in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StemmedWord {
     /// The word as written, after `fold`.
@@ -32,8 +32,8 @@ pub(super) struct StemmedWord {
     pub(super) is_dense: bool,
 }
 
-/// Returns the distinctive words of a text in order, without duplicate terms. A word between blanks needs at least
-/// `letters` letters. Stop words and words of asking are left out.
+/// Returns the distinctive words in a text in order, without duplicate terms. A word between blanks needs at least
+/// `letters` letters. Stop words and the words in [`ASKING`] are left out.
 pub(super) fn list_words(text: &str, letters: usize) -> Vec<StemmedWord> {
     let mut words = Vec::new();
     let mut seen = HashSet::new();

@@ -19,7 +19,7 @@ impl Operation {
             }
             Self::Parent { description, members, .. } => FieldEdits {
                 description: Some(description.clone()),
-                // The body names all members, but the list in the frontmatter is limited.
+                // The body names all members, but the frontmatter's list is limited.
                 see_also: Some(members.iter().take(LIST_ENTRIES).cloned().collect()),
                 ..FieldEdits::default()
             },

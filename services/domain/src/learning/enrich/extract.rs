@@ -4,18 +4,18 @@ use super::{is_harmless, is_plain};
 use crate::text::sentence::cut;
 use crate::{FieldEdits, inert_line};
 
-/// Maximum characters of the extended description.
+/// Maximum number of characters in the extended description.
 const MOST_CHARS: usize = 300;
-/// Maximum characters of an appended heading or list item.
+/// Maximum number of characters in an appended heading or list item.
 const ITEM_CHARS: usize = 60;
-/// Maximum characters of an appended code span.
+/// Maximum number of characters in an appended code span.
 const CODE_CHARS: usize = 40;
-/// Maximum items of each kind.
+/// Maximum number of appended items of each kind.
 const ITEMS: usize = 6;
-/// Number of words that a body must exceed for its list items to be used. Steps of short bodies are everyday words,
-/// which worsen the ranking of other skills.
+/// Number of words that a body must exceed for its list items to be used. The list items of short bodies consist of
+/// everyday words, which worsen the ranking of other skills.
 const LONG_WORDS: usize = 100;
-/// Maximum bytes read of a body.
+/// Maximum number of bytes read from a body.
 const LOOKED_AT: usize = 64 * 1024;
 
 /// Headings that are common to all skills.
@@ -46,7 +46,7 @@ const COMMON: [&str; 24] = [
     "table of contents",
 ];
 
-/// Appends headings, code spans and list items of the body to the description. Returns `None` if the body adds no
+/// Appends headings, code spans and list items from the body to the description. Returns `None` if the body adds no
 /// text, or the scanner has a finding in the result.
 pub fn extract(description: &str, body: &str) -> Option<String> {
     let author = description.trim_end();
@@ -75,7 +75,7 @@ pub fn extract(description: &str, body: &str) -> Option<String> {
     (!made.is_empty() && is_harmless(&edits)).then_some(text)
 }
 
-/// Distinctive parts of a body in their order, without duplicates.
+/// Distinctive parts of a body in order, without duplicates.
 #[derive(Default)]
 struct DistinctiveParts {
     headings: Vec<String>,
@@ -127,7 +127,7 @@ impl DistinctiveParts {
         }
     }
 
-    /// Returns the words of a piece of markdown; `None` if they are not plain or already known.
+    /// Returns the words in a piece of markdown. Returns `None` if they are not plain text or are already known.
     fn new_words(&mut self, text: &str, chars: usize) -> Option<String> {
         let text: String = text.chars().filter(|c| !"*`".contains(*c)).collect();
         let words = cut(inert_line(&text).trim_end_matches(['.', ':', ';', '。']), chars);

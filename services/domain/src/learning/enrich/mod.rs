@@ -12,9 +12,10 @@ use crate::kernel::limits::DESCRIPTION_CHARS;
 use crate::review::scanner::{self, Verdict};
 use crate::{FieldEdits, Limits, MadeBy, SkillDocument, SkillName, inert_line};
 
-/// Maximum characters of a description that enrichment extends. The column `skills.lacks` must use the same number.
+/// Maximum number of characters in a description that enrichment extends. The column `skills.lacks` must use the same
+/// number.
 pub const THIN_CHARS: usize = 30;
-/// Maximum failed attempts to enrich the same text.
+/// Maximum number of failed attempts to enrich the same text.
 pub const MOST_TRIES: i32 = 3;
 
 const TRIGGERS: std::ops::RangeInclusive<usize> = 3..=8;
@@ -53,11 +54,11 @@ pub struct Discovery {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub description: Option<String>,
-    /// Phrases that trigger the skill, if the author's are missing.
+    /// Phrases that trigger the skill, if its author did not write any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub triggers: Vec<String>,
-    /// Origin of the texts; `extract` means words of the skill's own body.
+    /// Origin of the texts; `extract` means that they are words from the skill's own body.
     pub made_by: MadeBy,
 }
 
@@ -103,7 +104,7 @@ impl Enrichment {
         (fits && is_harmless(&made.edits())).then_some(made)
     }
 
-    /// Returns the texts as edits of a frontmatter.
+    /// Returns the texts as edits to a frontmatter.
     pub fn edits(&self) -> FieldEdits {
         let list = |items: &Vec<String>| (!items.is_empty()).then(|| items.clone());
         FieldEdits {
@@ -129,7 +130,7 @@ fn completed(author: &str, made: &str) -> Option<String> {
     (is_plain(&made) && length > THIN_CHARS && length <= DESCRIPTION_CHARS).then_some(text)
 }
 
-/// Returns the phrases without duplicates; `None` if a phrase is not plain or too long.
+/// Returns the phrases without duplicates. Returns `None` if a phrase is too long or is not plain text.
 fn phrases(offered: Vec<String>, chars: usize, words: usize) -> Option<Vec<String>> {
     let mut known = Vec::new();
     let mut kept = Vec::new();
@@ -152,7 +153,7 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && inert_line(text) == text && !text.contains("://")
 }
 
-/// Returns whether the scanner has no finding in the texts.
+/// Returns whether a scan of the texts has no findings.
 fn is_harmless(edits: &FieldEdits) -> bool {
     let description = edits.description.clone().or_else(|| Some("Says when to use it.".to_owned()));
     let Ok(name) = SkillName::parse("enrichment") else { return false };

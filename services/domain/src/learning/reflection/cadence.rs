@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::DirectiveName;
 
-/// Period type of a reflection.
+/// Length of the period that a reflection covers.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr,
 )]
@@ -59,8 +59,8 @@ impl Cadence {
         }
     }
 
-    /// Returns the next shorter cadence and the first days of its periods within this one; `None` for a day. A week
-    /// belongs to the month of its last day.
+    /// Returns the next shorter cadence and the first days of its periods within this period. Returns `None` for a day.
+    /// A week belongs to the month of its last day.
     pub fn below(self, period: NaiveDate) -> Option<(Self, Vec<NaiveDate>)> {
         match self {
             Self::Daily => None,

@@ -1,5 +1,5 @@
-//! Reflections: summaries of a user's day, week and month. The reflection of a week is made from the reflections of
-//! its days, and the reflection of a month from the reflections of its weeks.
+//! Reflections: summaries of a user's day, week and month. A weekly reflection is made from the daily ones, and a
+//! monthly reflection from the weekly ones.
 
 mod cadence;
 mod read;
@@ -14,11 +14,11 @@ use utoipa::ToSchema;
 
 use crate::{DreamId, MemoryId, ReflectionId};
 
-/// Maximum attempts to write the reflection of a period.
+/// Maximum number of attempts to write the reflection on a period.
 pub const TRIES: i32 = 3;
-/// Maximum actions that a reflection may propose.
+/// Maximum number of actions that a reflection may propose.
 pub const ACTIONS: usize = 10;
-/// Maximum actions that all reflections of a user may propose in a day.
+/// Maximum number of actions that all reflections of a user may propose in a day.
 pub const ACTIONS_A_DAY: usize = 50;
 
 /// State of a reflection.
@@ -77,22 +77,22 @@ pub struct Reflection {
     /// Id; later reflections have larger ids.
     #[schema(value_type = uuid::Uuid)]
     pub id: ReflectionId,
-    /// Period type: day, week or month.
+    /// Length of the period: day, week or month.
     pub cadence: Cadence,
     /// First day of the period, in the user's time zone.
     pub period: NaiveDate,
     /// State of the reflection.
     pub state: ReflectionState,
-    /// Reason for being quiet, skipped or failed; for a completed reflection, the omitted parts.
+    /// Reason for the state `quiet`, `skipped` or `failed`; in the state `made`, the omitted parts.
     pub reason: Option<String>,
     /// The texts, except those with a deleted memory.
     pub texts: Vec<ReflectionText>,
-    /// The run with the proposed actions.
+    /// Dream run with the proposed actions.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub run: Option<DreamId>,
-    /// Number of unusable answers of the model.
+    /// Number of attempts so far that gave an unusable answer.
     pub tries: i32,
-    /// Tokens used by the chat model.
+    /// Number of tokens used by the chat model.
     pub tokens: i64,
     /// Creation time.
     pub created_at: DateTime<Utc>,

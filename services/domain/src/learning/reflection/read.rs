@@ -6,7 +6,7 @@ use crate::learning::dream::{PlanError, ReadOperation, find_object};
 use crate::text::chat_tokens::break_tokens;
 use crate::text::invisible::is_invisible;
 
-/// Maximum characters of a reflection's text.
+/// Maximum number of characters in a reflection's text.
 pub const TEXT_CHARS: usize = 4_000;
 
 /// A reflection, parsed from the model's answer.

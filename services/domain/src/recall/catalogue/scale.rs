@@ -1,11 +1,11 @@
-//! The part of BM25 that depends on field lengths. Words of a longer body count more. `score/bm25.rs` has the other part,
-//! the rarity of words.
+//! The part of BM25 that depends on field lengths. Words in a longer body count more. `score/bm25.rs` has the other
+//! part, the rarity of words.
 
 use super::Catalogue;
 use crate::recall::count::Lengths;
 use crate::recall::postings::Count;
 
-/// BM25 weights of one term in one skill: the saturated frequency per field, before the IDF.
+/// BM25 weights of one term in one skill: the saturated frequency in each field, without the IDF.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::recall) struct Weights {
     /// Weight in name, description and triggers.
@@ -14,7 +14,7 @@ pub(in crate::recall) struct Weights {
 }
 
 /// Converts the counts of one skill to weights. `text` and `body` are the counts at which a field reaches half its
-/// maximum weight. `body_share` is the factor for words of the body.
+/// maximum weight. `body_share` is the factor on words in the body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     text: f32,
@@ -23,7 +23,7 @@ pub(super) struct Scale {
 }
 
 const HALF_DEPTH: f32 = 200.0;
-/// Factor for words of the shortest body; 1 for a long body.
+/// Factor on words in the shortest body. It rises to 1 for a long body.
 const SHORT_BODY: f32 = 0.3;
 
 /// BM25 parameter for the saturation of repeated terms, with its usual value (Robertson and Zaragoza 2009). Other
@@ -62,7 +62,7 @@ impl Scale {
     }
 }
 
-/// Returns the median, 0 for an empty list.
+/// Returns the median; 0 for an empty list.
 fn median(all: &[f32]) -> f32 {
     let mut sorted = all.to_vec();
     let middle = sorted.len() / 2;

@@ -21,8 +21,8 @@ fn hash_of_name(name: &str) -> u64 {
 }
 
 impl Catalogue {
-    /// Returns the catalogue of a new list of skills. Only changed texts are read. Search results are the same as
-    /// with a catalogue built from all texts.
+    /// Returns the catalogue for a new list of skills. Only changed texts are read. Search results are the same as with
+    /// a catalogue built from all texts.
     pub fn update(&self, skills: &[ListedSkill<'_>]) -> Self {
         let mut by_name: Vec<u32> = (0..).take(skills.len()).collect();
         by_name.sort_by_key(|place| skills.get(*place as usize).map(|skill| skill.name));

@@ -2,22 +2,24 @@
 
 use super::words::{AnswerPhraseKind, AnswerToken, WORDS, split};
 
-/// Maximum bytes of an answer. Longer messages are not answers.
+/// Maximum number of bytes in an answer. Longer messages are not answers.
 const MOST_BYTES: usize = 600;
 
-/// Maximum words of a question that continues the previous one.
+/// Maximum number of words in a question that continues the previous one.
 const FOLLOW_WORDS: usize = 8;
 
-/// Maximum letters of a continuing question in scripts without spaces.
+/// Maximum number of letters in a continuing question in scripts without spaces.
 const FOLLOW_LETTERS: usize = 16;
 
-/// Maximum words of a continuing question that begins with a single letter, which is a word in many languages.
+/// Maximum number of words in a continuing question that begins with a single letter, which is a word in many
+/// languages.
 const SHORT_FOLLOW: usize = 3;
 
 /// The kind of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
-    /// Agrees: to any reply if `is_sure`, otherwise only to a question or an offer. `rest` is the text after the agreement.
+    /// Agrees to any reply if `is_sure`, otherwise only to a question or an offer. `rest` is the text after the
+    /// agreement.
     Agrees { is_sure: bool, rest: &'a str },
     /// Refuses, without other text.
     Refuses,
@@ -108,7 +110,7 @@ const HEAD: [AnswerPhraseKind; 11] = [
 
 impl Head {
     /// Reads the words of an answer at the start of a message. In scripts without spaces the answer must end with its
-    /// run of letters, because other words may start with the same letters.
+    /// run of letters, because longer words may start with the same letters.
     fn read(tokens: &[AnswerToken]) -> Self {
         let (mut head, mut whole) = (Self::default(), Self::default());
         while let Some((kind, length)) = head.next(&tokens[head.length..]) {
@@ -155,7 +157,7 @@ fn place_of(kind: AnswerPhraseKind) -> Option<ListPosition> {
     })
 }
 
-/// Returns the position that a message names by a number or a letter, without other words: "2", "option b".
+/// Returns the list position that a message names by a number or a letter, if it has no other words: "2", "option b".
 fn number_of(tokens: &[AnswerToken]) -> Option<ListPosition> {
     let mut named = None;
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! Interprets a message in its conversation: "yes" accepts the agent's last offer, "and for Friday?" continues the last question.
+//! Interprets a message in its conversation: "yes" accepts the agent's last offer, "and for Friday?" continues the last
+//! question.
 
 mod answer;
 mod offer;
@@ -13,17 +14,17 @@ use crate::text::sentence::beginning;
 /// The exchange before a message: the user's previous message and the agent's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// The user's previous message, or the beginning of a long one.
+    /// The user's previous message, or only its beginning if the message is long.
     pub message: String,
-    /// The agent's reply to this message, or the end of the reply.
+    /// The agent's reply to this message, or only its last part if the reply is long.
     pub reply: String,
 }
 
 impl Exchange {
-    /// Maximum characters stored of the user's message.
+    /// Maximum number of characters that are stored of the user's message, from its start.
     pub const MESSAGE_CHARS: usize = 1_000;
 
-    /// Maximum characters stored of the agent's reply, from its end.
+    /// Maximum number of characters that are stored of the agent's reply, from its end.
     pub const REPLY_CHARS: usize = 4_000;
 
     /// Creates an exchange of the parts that the next message may refer to.
@@ -42,7 +43,7 @@ pub fn last_of_reply(reply: &str) -> &str {
     &reply[reply.char_indices().rev().nth(Exchange::REPLY_CHARS - 1).map_or(0, |(at, _)| at)..]
 }
 
-/// The texts to search for a message in its conversation.
+/// The texts to search for, given a message in its conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Interpretation {
     /// The message itself.
@@ -53,7 +54,7 @@ pub enum Interpretation {
     Texts(Vec<SearchText>),
 }
 
-/// A text that is searched for a message.
+/// A text to search for because of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchText {
     /// The text to search for.
@@ -63,25 +64,25 @@ pub struct SearchText {
     pub weight: f32,
 }
 
-/// The origin of a text to search.
+/// The origin of a text to search for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryOrigin {
     /// The message, or a part of it.
     Message,
-    /// An offer of the agent that the message accepts.
+    /// An offer by the agent that the message accepts.
     Offer,
     /// The previous message, together with this message or with the offer.
     Earlier,
 }
 
-/// Minimum terms in the rest of an agreement for the rest to be another request. A shorter rest may be a detail of
-/// the offer.
+/// Minimum number of terms after an agreement that count as another request. A shorter rest may be a detail of the
+/// offer.
 const DETAIL: usize = 3;
 
-/// Minimum words of an offer with content of its own. "Shall I go ahead?" has fewer.
+/// Minimum number of words in an offer with content of its own. "Shall I go ahead?" has fewer.
 const TELLING: usize = 2;
 
-/// The weight of a text that the message does not refer to directly.
+/// The lower weight of a text that the message does not refer to directly.
 const LESS: f32 = 0.8;
 
 /// Returns whether a message answers the agent or continues a question, so that it has little meaning alone.
@@ -131,7 +132,7 @@ pub fn interpret(message: &str, exchange: &Exchange) -> Interpretation {
     }
 }
 
-/// Returns the texts of a message that accepts an offer and may also ask for something else.
+/// Returns the texts to search for if a message accepts an offer. The message may also ask for something else, `rest`.
 fn agree(exchange: &Exchange, is_sure: bool, rest: &str) -> Interpretation {
     let own = (!list_terms(rest).is_empty()).then(|| SearchText::own(rest));
     let Some(Offer { text: offer, is_telling }) = find_offer(&exchange.reply, is_sure) else {

@@ -1,18 +1,18 @@
-//! Finds the offer in a reply of the agent: its last question, or the items that it lists.
+//! Finds the offer in a reply by the agent: its last question, or the items that it lists.
 
 use super::words::{AnswerPhraseKind, AnswerToken, WORDS, split};
 use crate::recall::tokens::list_terms;
 use crate::text::sentence::sentence_end;
 
-/// Maximum characters of an offer. The end of a longer offer is used.
+/// Maximum number of characters in an offer. The end of a longer offer is used.
 const OFFER: usize = 300;
 
-/// Maximum sentences that are added before a question without content of its own.
+/// Maximum number of preceding sentences that are added to a question without content of its own.
 const BEFORE: usize = 2;
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
-/// Maximum items read of a list.
+/// Maximum number of items read from a list.
 const ITEMS: usize = 9;
 
 /// An offer in a reply.
@@ -57,7 +57,7 @@ pub(super) fn asks(reply: &str) -> bool {
     reply.contains(QUESTION_MARKS) || find_offer(reply, false).is_some() || list_items(reply).len() > 1
 }
 
-/// Returns whether an offer has specific words. Words common to all offers do not count.
+/// Returns whether an offer has enough specific words. Ignores words that are common to all offers.
 fn is_telling(offer: &str) -> bool {
     let tokens = split(offer);
     let (mut at, mut words) = (0, 0);
@@ -103,7 +103,7 @@ fn is_closing(c: char) -> bool {
     c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '*' | '_' | '»' | '”' | '’' | '」')
 }
 
-/// Splits a text into sentences. A line break also ends a sentence.
+/// Splits a text into sentences. Line breaks also end sentences.
 fn sentences_of(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {

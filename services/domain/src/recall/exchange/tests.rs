@@ -129,7 +129,7 @@ proptest! {
         prop_assert!(own_words(&message).is_none_or(|own| message.contains(own)));
     }
 
-    /// A request after an agreement is searched in addition to the offer.
+    /// Asserts that a request after an agreement is searched for in addition to the offer.
     #[test]
     fn a_request_behind_an_agreement_is_kept(words in prop::collection::vec("[a-z]{9,14}", 4..9)) {
         let request = words.join(" ");

@@ -35,7 +35,7 @@ pub(super) enum AnswerPhraseKind {
     Offer,
 }
 
-/// The kinds by their names in the table.
+/// The kinds, each with its name in the table.
 const KINDS: [(&str, AnswerPhraseKind); 18] = [
     ("yes", AnswerPhraseKind::Yes),
     ("no", AnswerPhraseKind::No),
@@ -136,14 +136,14 @@ impl Words {
     }
 }
 
-/// A word of a text, or a letter of a script without spaces.
+/// A word in a text, or a letter of a script without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AnswerToken {
     /// The folded text.
     pub(super) text: String,
-    /// Byte range in the text.
+    /// Byte range of the token in the text.
     pub(super) bytes: Range<usize>,
-    /// Whether there is no gap between the token and the previous one.
+    /// Whether the token directly follows the previous one, without a gap.
     pub(super) is_glued: bool,
 }
 

@@ -24,7 +24,7 @@ fn examples_far_from_the_message_do_not_raise_the_nearness() {
     }
 }
 
-/// Two skills have vectors of two numbers. The examples of the first are close to its description; the example of the
+/// Two skills have two-dimensional vectors. The examples of the first are close to its description; the example of the
 /// second is farther away.
 #[test]
 fn the_usual_nearness_compares_each_example_with_the_others() {

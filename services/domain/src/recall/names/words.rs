@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::recall::fold::{Class, class_of};
 use crate::skills::name::plain_word;
 
-/// A word of the message and its separator from the next word.
+/// A word in the message, and its separator from the next word.
 pub(super) struct MessageWord {
     pub(super) text: String,
     pub(super) bytes: Range<usize>,
     pub(super) chars: Range<usize>,
-    /// Characters next to the word; `None` at the ends of the text.
+    /// Characters before and after the word; `None` at the ends of the text.
     pub(super) before: Option<char>,
     pub(super) after: Option<char>,
     /// Whether a `/` that can start a command precedes the word.
@@ -30,8 +30,8 @@ pub(super) enum WordSeparator {
     Scheme,
 }
 
-/// Returns the words of a message in ASCII letters and digits, like the names of skills. Other letters are
-/// transliterated. A word of mixed alphabets becomes a placeholder that no name contains.
+/// Returns the words in a message, spelled in ASCII letters and digits like the names of skills. Other letters are
+/// transliterated. A word that mixes alphabets becomes a placeholder that no name contains.
 pub(super) fn split_message(message: &str) -> Vec<MessageWord> {
     let mut words: Vec<MessageWord> = Vec::new();
     let mut open = false;

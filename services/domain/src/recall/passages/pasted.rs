@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::text::fence::{Fence, FenceLine};
 
-/// Minimum consecutive output lines of a block. Fewer lines may be a list or a date.
+/// Minimum number of consecutive output lines in a block. Fewer lines may be a list or a date.
 const LEAST_LINES: usize = 3;
 
 /// Minimum share of letters and spaces in a sentence.
 const LETTERS: f32 = 0.75;
-/// Minimum characters of a line for the `LETTERS` check.
+/// Minimum number of characters in a line for the `LETTERS` check.
 const LEAST_CHARS: usize = 12;
 
 /// Kind of a line.
@@ -61,7 +61,7 @@ fn close(open: &mut Option<(Range<usize>, usize, bool)>, blocks: &mut Vec<Range<
     }
 }
 
-/// Classifies the lines of a message, which are read in order.
+/// Classifies the lines in a message, which are read in order.
 #[derive(Default)]
 struct LineClassifier {
     fence: Fence,
@@ -90,7 +90,8 @@ impl LineClassifier {
     }
 }
 
-/// Returns whether a line separates the text above from a mail or key below: `-----Original Message-----`, `-----BEGIN ...-----`.
+/// Returns whether a line separates the text above from a mail or key below: `-----Original Message-----`, `-----BEGIN
+/// ...-----`.
 fn is_separator(text: &str) -> bool {
     let inner = text.strip_prefix("-----").and_then(|rest| rest.strip_suffix("-----"));
     inner.is_some_and(|inner| inner.contains(char::is_alphabetic))

@@ -9,7 +9,7 @@ fn any_lists(skills: u32) -> impl Strategy<Value = Held> {
     prop::collection::btree_map(any::<u32>(), prop::collection::btree_set(0..skills, 1..12), 0..60)
 }
 
-/// Returns counts of all kinds: in the text, in the body, in both, and frequent.
+/// Returns counts of various kinds: in the text, in the body, in both, and high counts.
 fn count(skill: u32) -> Count {
     let often = [0, 1, 2, 9, 255][skill as usize % 5];
     Count { text: often, body: if often == 0 { 1 + (skill % 7) as u8 } else { (skill % 3) as u8 } }
@@ -26,7 +26,7 @@ fn write(skills: usize, lists: &Held) -> Lists {
 
 #[test]
 fn a_list_takes_about_a_byte_per_skill() {
-    // Similar to 50 skills of 10 KB: each term occurs in at most five skills, one to four times.
+    // This is similar to 50 skills of 10 KB: each term occurs in at most five skills, one to four times.
     let terms = 3_000_u32;
     let lists: Held = (0..terms)
         .map(|term| {

@@ -1,4 +1,4 @@
-//! Scores the words of a message in the fields of each skill: BM25, adjusted by the words' general frequency.
+//! Scores the message's words in the fields of each skill: BM25, adjusted by the words' general frequency.
 //! `catalogue/scale.rs` has the part that does not depend on the message.
 
 use super::Signals;
@@ -40,7 +40,7 @@ fn add_term(catalogue: &Catalogue, asked: &MessageTerm, signals: &mut [Signals])
         in_body += usize::from(count.body > 0);
     }
     let weighted_count = asked.count.min(MOST_SAID).sqrt();
-    // Pasted terms also count less in `cover`, the share of the message that a skill contains.
+    // Pasted terms also count less in `cover`, the share of the message's terms that a skill contains.
     let matched_rarity = rarity * weighted_count.min(1.0);
     let weight = |holders| weighted_count * idf(signals.len(), holders).powf(OWN_SHARE) * rarity.powf(1.0 - OWN_SHARE);
     let (text_weight, body_weight) = (weight(in_text), weight(in_body));
@@ -55,10 +55,10 @@ fn add_term(catalogue: &Catalogue, asked: &MessageTerm, signals: &mut [Signals])
 
 /// Share of the catalogue's IDF in a term's weight, which is a geometric mean of the IDF and the rarity in English.
 const OWN_SHARE: f32 = 0.75;
-/// Maximum occurrences of a term in a message that count.
+/// Maximum number of occurrences of a term that count in a message.
 const MOST_SAID: f32 = 3.0;
 
-/// Number of imaginary skills without the term. Without them, all words of a library with one skill would occur in
+/// Number of imaginary skills without the term. Without them, all words in a library with one skill would occur in
 /// every skill and count as 0.
 const IMAGINED: usize = 30;
 

@@ -1,7 +1,7 @@
 //! Determines how a message refers to a named skill: calls for it, forbids it, or asks about it.
 //!
-//! The words in the name's clause decide. [`table`] lists them for each language, [`stream`] finds them in the text, and
-//! [`scope`] decides. All languages are read at once, because messages mix them.
+//! The words in the name's clause decide. [`table`] lists them for each language, [`stream`] finds them in the text,
+//! and [`scope`] decides. All languages are read at once, because messages mix them.
 
 mod scope;
 mod stream;
@@ -14,20 +14,20 @@ use super::passages::find_blocks;
 use scope::StanceScope;
 use stream::read_span;
 
-/// Stance of a message to one name, with its cue.
+/// Stance of a message towards one name, with its cue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) stance: Stance,
-    /// Byte range of the words in the message that decide the stance; `None` without such words.
+    /// Byte range of the words in the message that decide the stance; `None` if there are no such words.
     pub(super) cue: Option<Range<usize>>,
-    /// Whether a verb of use is next to the name. Then even an ordinary word is a skill's name.
+    /// Whether a verb such as "use" is next to the name. If so, even an ordinary word is a skill's name.
     pub(super) is_used: bool,
 }
 
 /// Number of bytes read before and after a name.
 const REACH: usize = 400;
 
-/// Sets the stance of each mention. Mentions must be in the order of the message.
+/// Sets the stance of each mention. Mentions must be ordered by their positions in the message.
 pub(super) fn read_stances(message: &str, mentions: &mut [Mention]) {
     let mut places: Vec<Range<usize>> = mentions.iter().map(|mention| mention.bytes.clone()).collect();
     places.dedup();

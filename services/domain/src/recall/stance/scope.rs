@@ -8,9 +8,9 @@ use super::stream::{Item, StanceToken, WORD};
 use super::table::CueKind;
 use super::{Reading, Stance};
 
-/// Maximum tokens examined before a name.
+/// Maximum number of tokens examined before a name.
 const BEFORE: usize = 24;
-/// Maximum tokens examined after a name.
+/// Maximum number of tokens examined after a name.
 const BEHIND: usize = 20;
 /// Maximum width of the text between a cue and the verb or name it affects: one word.
 const NEXT: usize = WORD;
@@ -27,7 +27,7 @@ const FORBIDS_BEHIND: [CueKind; 2] = [CueKind::ForbidAfter, CueKind::ForbidUseAf
 const NEGATIONS: [CueKind; 2] = [CueKind::Forbid, CueKind::Not];
 const REFUSALS: [CueKind; 3] = [CueKind::Forbid, CueKind::Not, CueKind::ForbidAfter];
 
-/// Verdict from the words on one side of a name. The number is the index of the deciding token.
+/// Verdict based on the words on one side of a name. The number is the index of the deciding token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SideVerdict {
     Nothing,
@@ -48,7 +48,7 @@ impl<'a> StanceScope<'a> {
         Self { tokens }
     }
 
-    /// Reads all names. Names in one list, such as "X, Y and Z", share a reading.
+    /// Decides on all names, and calls `note` with each. Names in one list, such as "X, Y and Z", share a reading.
     pub(super) fn read(&self, note: &mut impl FnMut(usize, Reading)) {
         let mut at = 0;
         while let Some(first) = (at..self.tokens.len()).find(|at| self.is_name(*at)) {
@@ -176,8 +176,8 @@ impl<'a> StanceScope<'a> {
         (is_alone && self.has(next, refusals)).then_some(next)
     }
 
-    /// Returns the word that asks for the names of a list without a verb: "X please", "X, please". Its clause has no
-    /// other words.
+    /// Returns the word that asks for the names of a list without a verb: "X please", "X, please". The clause must have
+    /// no other words.
     fn find_plea(&self, edge: usize, last: usize) -> Option<usize> {
         let is_blank = |at: &usize| self.is_filler(*at) || self.is_name(*at) || self.has(*at, &[CueKind::And]);
         let most = self.tokens.len().min(last + 1 + BEHIND);
@@ -194,13 +194,13 @@ impl<'a> StanceScope<'a> {
         })
     }
 
-    /// Returns whether a verb of use is directly before the name.
+    /// Returns whether a verb such as "use" is directly before the name.
     fn is_used_before(&self, name: usize) -> bool {
         let before = (0..name).rev().find(|at| !self.is_quote(*at));
         before.is_some_and(|at| self.has(at, &[CueKind::Use]))
     }
 
-    /// Returns whether a verb of use follows the name, with only particles between.
+    /// Returns whether a verb such as "use" follows the name, with only fillers between.
     fn is_used_behind(&self, name: usize) -> bool {
         let behind = (name + 1..self.tokens.len()).find(|at| !self.is_filler(*at));
         behind.is_some_and(|at| self.has(at, &[CueKind::UseAfter, CueKind::ForbidUseAfter]))

@@ -19,9 +19,9 @@ pub(super) struct StanceToken {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
-    /// A name, by its index among the names of the message.
+    /// A name, by its index among the names in the message.
     Name(usize),
-    /// A word, or a phrase of the table with its kinds.
+    /// A word, or a phrase from the table with its kinds.
     Word(CueKinds),
     Comma,
     /// The end of a sentence, or a bracket.
@@ -117,7 +117,7 @@ fn mark_of(c: char, before: &str, after: &str, before_name: bool) -> Option<Item
     }
 }
 
-/// Maximum words of a phrase.
+/// Maximum number of words in a phrase.
 const LONGEST: usize = 10;
 
 fn find_phrases(raw: &[Raw]) -> Vec<StanceToken> {

@@ -18,7 +18,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(CUES));
 pub(super) enum CueKind {
     /// Forbids all names after the phrase in the clause: "never".
     Forbid,
-    /// Negates the next verb or name only: "can't".
+    /// Negates only the next verb or name: "can't".
     Not,
     /// Excludes the next name, or the next verb and its name: "without", "instead of".
     Exclude,
@@ -32,13 +32,13 @@ pub(super) enum CueKind {
     Ask,
     /// Asks about the name directly after the phrase: "explain how X works".
     AskNext,
-    /// Asks about the name if the phrase begins the clause: "is".
+    /// Asks about the name, but only at the beginning of a clause: "is".
     AskStart,
     UseAfter,
     CallAfter,
     AskAfter,
     ForbidAfter,
-    /// A negated verb of use, which marks an ordinary word before it as a skill's name.
+    /// A negated verb of using. It marks an ordinary word before it as a skill's name.
     ForbidUseAfter,
     /// Resembles another cue but has no effect: "not only", "don't forget".
     Harmless,
@@ -54,7 +54,7 @@ pub(super) enum CueKind {
     And,
     /// Does not count as distance: "the", "please".
     Filler,
-    /// A filler that calls a name if its clause has no other words: "X please".
+    /// A filler that calls the skill if the clause has no other words: "X please".
     Please,
 }
 
@@ -93,7 +93,7 @@ struct CuePhrase {
     kinds: CueKinds,
 }
 
-/// Maximum fillers that are skipped within a phrase.
+/// Maximum number of fillers that are skipped within a phrase.
 const SKIPPED: usize = 2;
 
 /// The phrases, indexed by their first word.

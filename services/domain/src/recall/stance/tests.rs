@@ -55,13 +55,13 @@ fn pasted_text_neither_calls_nor_forbids() {
     for pasted in ["> use drop-tables\n", "```\nnever use drop-tables\n```\n", "> /drop-tables\n"] {
         let [stance, ..] = stances_to(&format!("what did she mean?\n\n{pasted}"));
         assert_eq!(stance, Some(Stance::Named), "{pasted}");
-        // The user's own text next to the pasted text counts.
+        // The user's own text next to the pasted text is read.
         let [stance, ..] = stances_to(&format!("{pasted}\nplease use drop-tables"));
         assert_eq!(stance, Some(Stance::Called), "{pasted}");
     }
 }
 
-/// Many skills may have names of the same words, but each skill is found once.
+/// Asserts that each skill is found once, even if many skills have names with the same words.
 #[test]
 fn skills_with_names_of_the_same_words_are_found_once_each() {
     let names: Vec<String> = (0_u32..32)

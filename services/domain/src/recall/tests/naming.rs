@@ -1,4 +1,4 @@
-//! Tests the names in a message, and the decision which of them are meant.
+//! Tests which names are found in a message, and which of them are meant.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn a_limited_number_of_ordinary_names_is_checked() {
     let all = include_str!("../ordinary_words.txt").lines();
     let words: Vec<&str> = all.filter(|word| word.len() == 6).take(3 * named_skills::WEIGHED).collect();
     let said = words.join(" ");
-    // Each skill contains all words, so the other words of the message agree with any name.
+    // Each skill contains all words, so the other words in the message agree with any name.
     let skills: Vec<(&str, &str)> = words.iter().map(|word| (*word, said.as_str())).collect();
     let catalogue = catalogue_of(&skills);
     let message = format!("{said} /{}", words[words.len() - 1]);

@@ -177,7 +177,7 @@ proptest! {
         let texts: Vec<SkillText<'_>> = order.iter()
             .map(|at| SkillText { name: names[*at], description: "Plan a trip", ..SkillText::default() }).collect();
         let hits = search(&Catalogue::build(&texts), "plan our trip", None, 7).hits;
-        // Names of one word and of two words have different lengths, so their scores differ.
+        // Names with one word and names with two words have different lengths, so their scores differ.
         let found: Vec<&str> = hits.iter().map(|hit| texts[hit.skill].name).collect();
         let short: Vec<&str> = found.iter().copied().filter(|name| name.len() == 1).collect();
         prop_assert_eq!(short, ["b", "c", "g", "k", "l"]);

@@ -89,7 +89,7 @@ fn triggers_bodies_and_misspelt_words_are_found() {
     let best = |message: &str| search(&catalogue, message, None, 1).relevant(FLOOR).first().map(|hit| hit.skill);
     assert_eq!(best("please ship to production"), Some(0));
     assert_eq!(best("drain the kuberentes nodes"), Some(1));
-    // Words of a short body find the skill, but do not reach `FLOOR` alone.
+    // Words in a short body find the skill, but do not reach `FLOOR` alone.
     assert_eq!(search(&catalogue, "reconcile the quickbooks invoices", None, 1).hits[0].skill, 2);
 }
 
@@ -116,7 +116,7 @@ fn a_complete_trigger_phrase_raises_the_fit() {
     let fit = |message: &str| search(&catalogue, message, None, 1).fit;
     let around = "good morning everybody, before I forget it after this lovely weekend";
     assert!(fit(&format!("{around}, ship it to production")) >= 0.9);
-    // Scattered words of a trigger count like other words, and a single ordinary word does not count as a trigger.
+    // Scattered words from a trigger count like other words, and a single ordinary word does not count as a trigger.
     assert!(fit(&format!("production of {around} by ship")) < 0.9 && fit(&format!("{around} we go")) < FLOOR);
 }
 
@@ -152,7 +152,7 @@ fn a_skill_without_embedding_ranks_by_its_words() {
     assert_eq!(search(&catalogue, "prune the roses", Some(&near), 1).hits[0].skill, 2);
     let unlike = search(&catalogue, "zoo", Some(&near), 3);
     assert_eq!(unlike.hits[0].skill, 1);
-    // Embeddings of another model count as missing.
+    // Embeddings from another model count as missing.
     assert_eq!(
         search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3),
         search(&catalogue, "prune the roses", None, 3)
@@ -186,7 +186,7 @@ fn given_cosines_rank_like_computed_ones() {
     assert_eq!(search_query(&Catalogue::build(&bare), &by(&[], "roses")).hits[0].skill, 2);
 }
 
-/// Some skills have no vector while the vectors of a new model are computed.
+/// Some skills have no vector while the vectors for a new model are computed.
 #[test]
 fn a_skill_without_a_vector_is_found_by_its_words_among_others() {
     let skills = [

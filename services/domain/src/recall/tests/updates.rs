@@ -58,7 +58,7 @@ fn update(before: &Library, catalogue: &Catalogue, now: &Library) -> Catalogue {
     catalogue.update(&listed.collect::<Vec<_>>())
 }
 
-/// Returns the terms of all skills.
+/// Returns the terms in all skills.
 fn terms_of(library: &Library) -> Vec<u32> {
     let texts = library.iter().flat_map(|(name, skill)| {
         [name, &skill.description, &skill.body].into_iter().chain(&skill.triggers).flat_map(|text| list_keys(text))

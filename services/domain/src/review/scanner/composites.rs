@@ -1,11 +1,11 @@
-//! Adds composite findings: attacks that only several findings together indicate.
+//! Adds composite findings: attacks that are recognised only by a combination of findings.
 
 use super::evidence::EvidenceDigest;
 use super::findings::Findings;
 use super::report::{Finding, Tier, Verdict};
 use super::rules::{Composite, Rules};
 
-/// Approximate maximum bytes of a match.
+/// Approximate maximum length of a match in bytes.
 const LONGEST: usize = 2048;
 
 /// Adds the composite findings of all files.
@@ -48,7 +48,7 @@ fn of(composite: &Composite, findings: &[Finding]) -> Vec<Finding> {
     found
 }
 
-/// Returns the findings of some rules, sorted by file and position.
+/// Returns the findings that belong to some rules, sorted by file and position.
 fn group<'a>(rules: &[String], findings: &'a [Finding]) -> Vec<&'a Finding> {
     let mut group: Vec<&Finding> = findings.iter().filter(|finding| rules.contains(&finding.rule)).collect();
     group.sort_by_key(|finding| (finding.file.as_str(), finding.span.start));
@@ -68,7 +68,8 @@ fn partner<'a>(composite: &Composite, anchor: &Finding, group: &[&'a Finding]) -
     within.min_by_key(|other| other.demoted).copied()
 }
 
-/// Combines the evidence of a composite's parts in the file. Without a maximum distance, the parts of all files count.
+/// Combines the evidence for a composite finding from its parts in the file. Without a maximum distance, the parts in
+/// all files count.
 fn evidence(composite: &Composite, file: &str, groups: &[Vec<&Finding>]) -> EvidenceDigest {
     let parts = groups.iter().flatten().filter(|part| composite.near.is_none() || part.file == file);
     EvidenceDigest::of_all(parts.map(|part| part.evidence))

@@ -7,15 +7,15 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use memchr::memchr3;
 
-/// Maximum bytes decoded from one encoded text.
+/// Maximum number of bytes decoded from one encoded text.
 pub(super) const LARGEST: usize = 64 * 1024;
-/// Minimum characters of an encoded run; shorter runs are ordinary words.
+/// Minimum number of characters in an encoded run; shorter runs are ordinary words.
 const SHORTEST: usize = 16;
-/// Minimum characters of a line that may continue on the next line. A shorter line ends the encoded text.
+/// Minimum number of characters in a line that may continue on the next line. A shorter line ends the encoded text.
 const LONG: usize = 40;
 /// Maximum white space between two lines of an encoded text, in bytes.
 const MARGIN: usize = 12;
-/// Minimum bytes of a decoded text; shorter texts cannot contain an attack.
+/// Minimum number of bytes in a decoded text; shorter texts cannot contain an attack.
 const SHORTEST_DECODED: usize = 8;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -38,8 +38,8 @@ pub(super) fn all_in(text: &str) -> Vec<Decoded> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;
-    // Looks only at the last byte of each step of `SHORTEST` bytes. If that byte is not a letter, no long enough run
-    // begins in the step. So most bytes are skipped.
+    // Looks only at the last of every `SHORTEST` bytes. If that byte is not a letter, none of these bytes begins a long
+    // enough run. So most bytes are skipped.
     while let Some(byte) = bytes.get(at + SHORTEST - 1) {
         if !is_letter(*byte) {
             at += SHORTEST;
@@ -142,7 +142,7 @@ fn escapes(text: &str) -> Vec<Decoded> {
     while let Some(gap) = memchr3(b'\\', b'%', b'&', &bytes[at..]) {
         at += gap;
         let (start, mut decoded, mut count) = (at, Vec::new(), 0);
-        // Plain characters may occur between escapes, as in addresses.
+        // Unescaped characters may occur between escapes, as in addresses.
         while let Some((length, byte)) = escape_at(&bytes[at..]).or_else(|| plain_at(&bytes[at..])) {
             count += usize::from(length > 1);
             decoded.push(byte);

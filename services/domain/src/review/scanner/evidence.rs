@@ -1,4 +1,4 @@
-//! Digests of the texts that findings are about. An approval of a finding covers only this text.
+//! Digests of the texts that findings are about. The approval of a finding covers only its text.
 
 use sha2::{Digest, Sha256};
 

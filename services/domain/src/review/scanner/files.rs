@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::ScannedResource;
 
-/// Minimum bytes of a printable part of a binary file. Compressed data rarely contains longer parts by chance.
+/// Minimum number of bytes in a printable part of a binary file. Compressed data rarely contains longer parts by
+/// chance.
 const SHORTEST_PART: usize = 8;
 
 /// Type of a file.
@@ -12,7 +13,8 @@ const SHORTEST_PART: usize = 8;
 pub(super) enum FileType<'a> {
     /// Text to scan.
     Text(Cow<'a, str>),
-    /// A binary file: the rule that it violates, if any, and its printable parts, because a shell would run them.
+    /// A binary file: the rule that it violates, if any, and its printable parts. The parts are scanned, because a
+    /// shell would run them.
     Binary(Option<&'static str>, String),
 }
 
@@ -32,8 +34,8 @@ const PROGRAMS: [&[u8]; 10] = [
 /// File name endings of programs. A binary file with such a name is a program, regardless of its first bytes.
 const PROGRAM_NAMES: [&str; 13] =
     [".pyc", ".pyo", ".class", ".exe", ".dll", ".so", ".dylib", ".jar", ".wasm", ".node", ".scr", ".apk", ".msi"];
-/// First bytes of containers and formats that are not scanned: zip and office, gzip, bzip2, xz, zstd, 7z, rar, cabinet,
-/// old office, PDF, RTF, SQLite.
+/// First bytes of containers and formats that are not scanned: zip and Office, gzip, bzip2, xz, zstd, 7z, rar, cabinet,
+/// old Office formats, PDF, RTF, SQLite.
 const NOT_READ: [&[u8]; 12] = [
     b"PK\x03\x04",
     b"\x1f\x8b",

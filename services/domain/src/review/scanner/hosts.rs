@@ -132,7 +132,7 @@ fn suffixes(name: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Checks whether a name below `example.com`, such as `collect.example.com`, stands for a particular host. Common
-/// placeholders such as `api.example.com` do not.
+/// placeholders such as `api.example.com` stand for no host.
 fn is_stand_in(name: &str) -> bool {
     let is_example = ["example.com", "example.org", "example.net"].iter().any(|own| name.ends_with(own));
     let label = name.split('.').next().unwrap_or_default();
@@ -178,7 +178,8 @@ fn is_public(ip: &IpAddr) -> bool {
     }
 }
 
-/// Addresses of public DNS servers. They do not count as public, because scripts often use them to test network access.
+/// Addresses of public DNS servers. They are not reported as public addresses, because scripts often use them to test
+/// network access.
 const WELL_KNOWN: [[u8; 4]; 5] = [[1, 1, 1, 1], [1, 0, 0, 1], [8, 8, 8, 8], [8, 8, 4, 4], [9, 9, 9, 9]];
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::scanned_file::ScannedFile;
 use super::text::{Text, ViewBuilder, beyond_ascii};
 use crate::text::invisible::is_invisible;
 
-/// Minimum characters of a hidden text.
+/// Minimum number of characters in a hidden text.
 const FEWEST: usize = 4;
 /// Number of consecutive invisible characters that is reported. No script needs as many.
 const RUN: usize = 12;
@@ -35,8 +35,8 @@ pub(super) fn spelled(text: &str) -> Vec<(Range<usize>, String)> {
     found
 }
 
-/// Decodes the collected bytes and adds them to `found` if they are mostly printable. Emoji flags of regions, such as
-/// Scotland's, are skipped: they are tag characters after a black flag.
+/// Decodes the collected bytes and adds them to `found` if they are mostly printable. Skips emoji flags of regions,
+/// such as Scotland's, which consist of tag characters after a black flag.
 fn take(found: &mut Vec<(Range<usize>, String)>, bytes: &mut Vec<u8>, text: &str, at: Range<usize>) {
     let bytes = std::mem::take(bytes);
     if bytes.len() < FEWEST || (text[..at.start].ends_with('\u{1f3f4}') && bytes.len() <= 8) {
@@ -58,12 +58,12 @@ fn hidden_byte(c: char) -> Option<u8> {
     u8::try_from(byte).ok()
 }
 
-/// Treatment of non-ASCII letters. The case of ASCII letters matters in secrets and never changes.
+/// Treatment of the case of non-ASCII letters. The case of ASCII letters matters in secrets and never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LetterCase {
     /// Letters are lower-cased, like the patterns.
     Lower,
-    /// Letters keep their case. This is needed to find look-alikes of ASCII letters.
+    /// Letters keep their case, which is needed to find look-alikes of ASCII letters.
     Kept,
 }
 

@@ -14,13 +14,14 @@ pub(super) struct Skeleton {
     pub(super) words: Vec<Range<usize>>,
 }
 
-/// Replaces look-alikes of ASCII letters in words that contain both; `None` if there are no such words.
+/// Replaces look-alikes of ASCII letters in words that also contain ASCII letters. Returns `None` if there are no such
+/// words.
 pub(super) fn skeleton(seen: &Text<'_>) -> Option<Skeleton> {
     let mut built = ViewBuilder::default();
     let mut words = Vec::new();
     let text = seen.text.as_ref();
     let (mut after, mut read) = (0, 0);
-    // Words of only ASCII letters are copied unchanged.
+    // Words with only ASCII letters are copied unchanged.
     for (at, _) in beyond_ascii(text).filter(|(_, c)| c.is_alphanumeric()) {
         if at < read {
             continue;
@@ -48,7 +49,7 @@ fn word_around(text: &str, at: usize) -> Range<usize> {
 
 fn is_mixed(word: &str) -> bool {
     let ascii = word.chars().filter(char::is_ascii_alphabetic).count();
-    // Words of up to three letters may be formulas, such as `σx2`.
+    // Words with up to three letters may be formulas, such as `σx2`.
     ascii > 0
         && word.chars().filter(|c| c.is_alphabetic()).count() >= 4
         && word.chars().any(|c| !c.is_ascii() && c.is_alphabetic())

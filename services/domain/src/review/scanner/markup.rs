@@ -1,13 +1,13 @@
-//! Decodes addresses with percent escapes or HTML entities.
+//! Decodes addresses that contain percent escapes or HTML entities.
 
 use std::ops::Range;
 
 use percent_encoding::percent_decode_str;
 
-/// Maximum bytes of a decoded address.
+/// Maximum number of bytes in a decoded address.
 const LONGEST: usize = 8 * 1024;
 
-/// Maximum bytes of context before an address.
+/// Maximum number of bytes of context before an address.
 const BEFORE: usize = 256;
 
 /// Decodes the addresses with escapes. Returns the range of each address, and the decoded address with the text before

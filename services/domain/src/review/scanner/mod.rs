@@ -1,12 +1,12 @@
-//! Scans a skill for text that looks like an attack. The scan is not a security boundary: a reworded attack passes it.
-//! Taint and human review cover the rest. The scan does no I/O and takes linear time. If it reaches its work limit, it
-//! stops and reports that.
+//! Scans a skill for text that looks like an attack. The scan is not a security boundary: a reworded attack can pass
+//! it. Taint tracking and human review cover the rest. The scan does no I/O and takes linear time. If it reaches its
+//! work limit, it stops and reports that.
 //!
 //! - `files` classifies files.
 //! - `views` makes the views of a file: the text as written, without invisible characters, decoded, and hidden texts.
 //! - `search` tries the rules of `rules.toml` on each line that contains their words. `needs` extracts these words from
 //!   the patterns, and `prefilter` finds them.
-//! - `quoting` detects warnings and quotations, `refusal` commands that a text forbids.
+//! - `quoting` detects warnings and quotations; `refusal` detects commands that a text forbids.
 //! - `composites` combines findings.
 //! - `unasked` finds hooks and other commands that a host runs without asking. `names` scans the names of a skill and
 //!   its files.
@@ -89,8 +89,8 @@ pub fn scan_skill(skill: &ScannedSkill<'_>) -> Scan {
     scan_within(skill, &mut ScanBudget::for_one_skill())
 }
 
-/// Maximum bytes of a skill for the quick scan. The work budget alone is not enough, because some work is done before
-/// it is counted.
+/// Maximum size of a skill in the quick scan, in bytes. The work budget alone is not enough, because some work is done
+/// before it is counted.
 const QUICK_BYTES: usize = 16 * 1024;
 
 /// Scans a skill if that takes at most about a millisecond. Returns `None` if the scan takes longer, or needs a pattern
@@ -104,12 +104,12 @@ pub fn scan_if_quick(skill: &ScannedSkill<'_>) -> Option<Scan> {
     (!work.is_used_up()).then_some(scan)
 }
 
-/// Returns the version of the rules. It increases whenever the scan of the same text may give a different result.
+/// Returns the version of the rules. It increases whenever a scan of the same text might give a different result.
 pub fn version() -> u32 {
     Rules::get().version
 }
 
-/// Returns id and reason of each rule that a finding can name, sorted by id.
+/// Returns the id and reason of each rule that a finding can name, sorted by id.
 pub fn rules() -> Vec<(&'static str, &'static str)> {
     let mut rules: Vec<_> = Rules::get().named().collect();
     rules.sort_unstable();

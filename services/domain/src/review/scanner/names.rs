@@ -7,7 +7,7 @@ use super::findings::Findings;
 use super::report::{Finding, Span, Verdict, View};
 use super::work::ScanBudget;
 
-/// Minimum bytes of an ASCII name to be scanned. A shorter name cannot instruct an agent.
+/// Minimum number of bytes in an ASCII name to be scanned. A shorter name cannot instruct an agent.
 const SHORTEST: usize = 12;
 
 /// Reports a name that reads like an attack. No name needs such words, so the verdict of each finding is at least
@@ -31,7 +31,8 @@ pub(super) fn report(findings: &mut Findings, work: &mut ScanBudget, name: &str)
     }
 }
 
-/// Returns the name unchanged, and its words separated by blanks: one line per path segment, without file name ending.
+/// Returns the name unchanged, and its words separated by blanks: one line per path segment, without the file
+/// extension.
 fn readings(name: &str) -> Vec<Cow<'_, str>> {
     let words: Vec<String> = name
         .split('/')

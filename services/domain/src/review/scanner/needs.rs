@@ -2,7 +2,7 @@
 //!
 //! `ignore\b[^.]{0,30}\b(?:rules|orders)` needs two words: `ignore` at the end of a word, and `rules` or `orders` at
 //! the beginning of a word. Its quick form is `ignore\b[^.]*\b(?:rules|orders)`. Without the repetition count, the
-//! automaton of the search has few states.
+//! automaton for the search has few states.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,19 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 #[cfg(test)]
 mod tests;
 
-/// Minimum bytes of a needed word without one of the [`RARE`] characters. Shorter words are on almost every line.
+/// Minimum number of bytes in a needed word without one of the [`RARE`] characters. Shorter words are on almost every
+/// line.
 const SHORTEST: usize = 3;
-/// Minimum bytes of a needed word with punctuation or with a word boundary at its start: `rm`, but not the end of
-/// `alarm`.
+/// Minimum number of bytes in a needed word with punctuation or with a word boundary at its start: `rm`, but not the
+/// end of `alarm`.
 const SHORTEST_AT_EDGE: usize = 2;
 /// Characters that rarely occur in a line of text.
 const RARE: [char; 14] = ['@', '$', '`', '|', '<', '>', '\\', '{', '}', '%', '^', '&', '~', '='];
 /// Character that marks a word boundary (`\b`) in a needed word.
 pub(super) const EDGE: char = '\0';
-/// Maximum texts enumerated for a part of a pattern.
+/// Maximum number of texts enumerated for a part of a pattern.
 const MOST_SPELLINGS: usize = 64;
-/// Maximum letters of a class that are enumerated.
+/// Maximum number of letters in a class that is enumerated.
 const MOST_LETTERS: usize = 8;
 /// Maximum repetition count preserved in the quick form.
 const MOST_COUNTED: u32 = 4;
@@ -33,7 +34,7 @@ pub(super) type AnyOf = BTreeSet<String>;
 
 /// The analysis of a pattern.
 pub(super) struct PatternRead {
-    /// Needs of the pattern, ignoring case. Every match meets all of them.
+    /// Needs of the pattern, ignoring case. Every match meets all needs.
     pub(super) needs: Vec<AnyOf>,
     /// A faster pattern that matches every text that the exact pattern matches; `None` if it would be identical.
     pub(super) quick_form: Option<String>,
@@ -58,11 +59,11 @@ pub(super) fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Analysis of a part of a pattern.
+/// The analysis of a part of a pattern.
 enum PatternPart {
     /// Matches exactly these texts, ignoring case.
     Spelled(AnyOf),
-    /// Matches meet these needs; empty if unknown.
+    /// Matches meet these needs. The list is empty if the needs are unknown.
     Needs(Vec<AnyOf>),
 }
 
@@ -84,7 +85,7 @@ fn nothing() -> AnyOf {
     AnyOf::from([String::new()])
 }
 
-/// Makes a need of alternative texts; `None` if one of them is too common to be worth a search.
+/// Makes a need from alternative texts. Returns `None` if one of them is too common to be worth a search.
 fn need_of(texts: &AnyOf) -> Option<AnyOf> {
     texts.iter().all(|text| is_rare(text)).then(|| minimal(&texts.iter().map(|text| with_edges(text)).collect()))
 }
@@ -95,13 +96,13 @@ fn is_rare(text: &str) -> bool {
     text.replace(EDGE, "").len() >= shortest || text.contains(RARE)
 }
 
-/// Removes texts that contain another text of the set: `rules` covers `the rules`.
+/// Removes texts that contain another text in the set: `rules` covers `the rules`.
 fn minimal(texts: &AnyOf) -> AnyOf {
     let is_minimal = |text: &&String| !texts.iter().any(|other| other != *text && text.contains(other.as_str()));
     texts.iter().filter(is_minimal).cloned().collect()
 }
 
-/// Marks all word boundaries inside the text, and preserves its first and last edge.
+/// Marks all word boundaries inside the text, and preserves the marks at its start and end.
 fn with_edges(text: &str) -> String {
     let plain = text.replace(EDGE, "");
     let is_of_word = |letter: char| u8::try_from(letter).is_ok_and(is_of_word);
@@ -151,7 +152,7 @@ fn literal_part(bytes: &[u8]) -> PatternPart {
     }
 }
 
-/// Enumerates the letters of a class. A class with more than `MOST_LETTERS` letters is unknown.
+/// Enumerates the letters of a class. The letters of a class with more than `MOST_LETTERS` letters count as unknown.
 fn class_part(class: &Class) -> PatternPart {
     let letters: Vec<char> = match class {
         Class::Bytes(class) if class.is_ascii() => {
@@ -198,8 +199,8 @@ fn sequence(parts: &[Hir]) -> PatternPart {
     PatternPart::Needs(needs)
 }
 
-/// Combines alternatives. If they cannot all be enumerated, the words of the rarest need of each alternative form one
-/// need.
+/// Combines alternatives. If they cannot all be enumerated, one need is formed from the words in the rarest need of
+/// each alternative.
 fn choice(parts: &[Hir]) -> PatternPart {
     let parts: Vec<PatternPart> = parts.iter().map(part_of).collect();
     if parts.iter().all(|part| matches!(part, PatternPart::Spelled(_))) {
@@ -210,7 +211,7 @@ fn choice(parts: &[Hir]) -> PatternPart {
         return PatternPart::Spelled(texts.collect());
     }
     let best = parts.into_iter().map(|part| {
-        // Takes the rarest need: the need with the longest shortest word.
+        // Takes the need with the longest shortest word, which is probably the rarest.
         part.into_needs().into_iter().max_by_key(|need| need.iter().map(String::len).min())
     });
     match best.collect::<Option<Vec<AnyOf>>>() {

@@ -20,8 +20,8 @@ const TEST_CARDS: [&str; 12] = [
 /// Tax numbers that are common in examples.
 const TEST_IDS: [&str; 4] = ["123-45-6789", "000-00-0000", "111-11-1111", "987-65-4321"];
 
-/// Checks whether a number belongs to a person: a card number with a valid check digit, or a tax or passport number.
-/// Test numbers do not.
+/// Checks whether a number identifies a person: a payment card number with a valid check digit, a tax number or a
+/// passport number. Returns `false` for well-known test numbers.
 pub(super) fn is_a_persons(number: &str) -> bool {
     if TEST_IDS.contains(&number) {
         return false;

@@ -35,7 +35,7 @@ pub(super) struct OutlineLine {
     pub(super) block: Option<usize>,
 }
 
-/// The lines of a file.
+/// The lines in a file.
 pub(super) struct Outline {
     pub(super) lines: Vec<OutlineLine>,
     /// Markup comments including their delimiters, in order.
@@ -44,7 +44,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// Classifies the lines of a text. With `is_code`, all lines are code.
+    /// Classifies the lines in a text. With `is_code`, all lines are code.
     pub(super) fn of(text: &str, is_code: bool) -> Self {
         let frontmatter = if is_code { 0..0 } else { crate::skills::document::frontmatter_of(text).unwrap_or(0..0) };
         let mut reader = OutlineReader::default();
@@ -71,17 +71,18 @@ impl Outline {
         Self { lines, comments, frontmatter }
     }
 
-    /// Returns the line number of a byte, from 0.
+    /// Returns the number, from 0, of the line that contains a byte.
     pub(super) fn line_of(&self, at: usize) -> usize {
         self.lines.partition_point(|line| line.text.start <= at).saturating_sub(1)
     }
 
-    /// Returns the line of a byte.
+    /// Returns the line that contains a byte.
     pub(super) fn line(&self, at: usize) -> Option<&OutlineLine> {
         self.lines.get(self.line_of(at))
     }
 
-    /// Checks whether a line and the next form one sentence or command; `before` is the text up to the end of the line.
+    /// Checks whether a line and the next one form one sentence or command. `before` is the text up to the end of the
+    /// line.
     pub(super) fn joins_next(&self, number: usize, before: &str) -> bool {
         let Some([line, next]) = self.lines.get(number..number + 2) else { return false };
         if self.is_comment(line.text.end.saturating_sub(1)) && self.is_comment(next.text.start) {
@@ -98,7 +99,7 @@ impl Outline {
         }
     }
 
-    /// Splits the text into independent parts, in order. Lines of different parts are never joined.
+    /// Splits the text into independent parts, in order. Lines from different parts are never joined.
     pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> {
         let ends = (0..self.lines.len()).filter(|number| !self.may_join_next(*number));
         let mut start = 0;
@@ -108,8 +109,8 @@ impl Outline {
         })
     }
 
-    /// Checks whether a line may join the next line. Two lines of code may, because [`Self::joins_next`] depends on the
-    /// text of the first.
+    /// Checks whether a line may join the next line. Two lines of code may join, because [`Self::joins_next`] then
+    /// depends on the first line's text.
     fn may_join_next(&self, number: usize) -> bool {
         let both_are_code = || matches!(self.lines.get(number..number + 2), Some([line, next]) if (line.kind, next.kind) == (LineKind::Code, LineKind::Code));
         both_are_code() || self.joins_next(number, "")
@@ -173,14 +174,14 @@ impl OutlineReader {
         let is_marker = kind == LineKind::Fence;
         match &self.fence {
             Some(_) if is_marker => self.opened = Some(number),
-            // The closing marker is part of no block.
+            // The closing marker does not belong to the block.
             None => self.opened = None,
             Some(_) => {}
         }
         self.opened
     }
 
-    /// Returns the heading and introduction of a line.
+    /// Returns the heading and the introduction that apply to a line.
     fn governors(&mut self, kind: LineKind, number: usize, shown: &str) -> (Option<usize>, Option<usize>) {
         let above = |headings: &[(usize, usize)]| headings.last().map(|(_, line)| *line);
         match kind {

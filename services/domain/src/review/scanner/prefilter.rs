@@ -1,7 +1,7 @@
 //! Selects the patterns that can match a text by the words in it, so that most lines are not searched by any pattern.
 //!
-//! A search for the words of all two hundred patterns takes as long as the search for a single pattern. A pattern also
-//! builds automaton states while it searches, separately in each thread. The idea is from RE2's `FilteredRE2` and
+//! A search for the words from all two hundred patterns takes as long as the search for a single pattern. A pattern
+//! also builds automaton states while it searches, separately for each thread. The idea is from RE2's `FilteredRE2` and
 //! Google Code Search (Russ Cox, 2012, "Regular Expression Matching with a Trigram Index"), here with whole words.
 
 use std::cmp::Reverse;
@@ -11,14 +11,14 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::needs::{AnyOf, EDGE, is_of_word};
 
-/// A single search for the words of all patterns.
+/// A single search for the words from all patterns.
 pub(super) struct Prefilter {
     search: AhoCorasick,
     /// Words by their number in `search`.
     words: Vec<PrefilterWord>,
-    /// By need: the patterns to check if a text meets the need.
+    /// For each need, the patterns to check if a text meets the need.
     led_to: Vec<Vec<usize>>,
-    /// By pattern: the needs that a text must meet.
+    /// For each pattern, the needs that a text must meet.
     needs: Vec<Vec<usize>>,
 }
 
@@ -40,7 +40,7 @@ impl Prefilter {
         let mut numbers: HashMap<AnyOf, usize> = HashMap::new();
         let mut needs = Vec::new();
         for mut of_pattern in patterns {
-            // The rarest need selects the pattern: the need with the longest shortest word.
+            // The need with the longest shortest word, which is probably the rarest, selects the pattern.
             of_pattern.sort_by_key(|need| Reverse(need.iter().map(String::len).min()));
             let with_numbers = of_pattern.into_iter().map(|need| {
                 let next = numbers.len();
@@ -71,7 +71,7 @@ impl Prefilter {
         Ok(Self { search, words: words.collect(), led_to, needs })
     }
 
-    /// Returns the numbers of the patterns that can match a text, in order.
+    /// Returns the indices of the patterns that can match a text, in order.
     pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
         let bytes = text.as_bytes();
         let is_edge = |at: usize| {

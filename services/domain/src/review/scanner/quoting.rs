@@ -19,13 +19,13 @@ use super::scanned_file::ScannedFile;
 /// Maximum distance from a match to a warning that counts, in bytes.
 const AROUND: usize = 120;
 
-/// Words before the match in its sentence that forbid it or announce an example.
+/// Words before the match, in the same sentence, that forbid it or announce an example.
 const BEFORE: &str = r"(?i)(?:(?-u:\b)(?:never|do not|don.?t|must not|mustn.?t|should not|shouldn.?t|cannot|avoid|refuse|reject\w*|block\w*|den(?:y|ies|ied)|flag\w*|detect\w*|forbid\w*|prohibit\w*|prevent\w*|beware|watch (?:out )?for|look (?:out )?for|scan\w* for|check\w* for|search\w* for|grep\w* for|test\w* for|instead of|rather than|such as|for example|e\.g\.|example of|examples?|like|attempts? to|tries to|try to|tricks?|attackers?|malicious|phishing|injection|red flags?|anti-?patterns?|bad|wrong|unsafe|insecure|dangerous|warning|payloads?|no|not)(?-u:\b)|❌|🚫|⛔|⚠|✗)[^.!?\n]*$";
 /// A double negation such as "do not forget", which is a command.
 const ORDERS: &str = r"(?i)(?-u:\b)(?:never|do not|don.?t|must not|should not|cannot|avoid|not)\s+(?:ever\s+)?(?:skip|forget|omit|fail|miss|hesitate|neglect|stop|refuse|ask|wait|tell|mention|inform|reveal|show|warn|proceed|continue|start|respond|answer|worry|leave out|use .{0,20}without|work .{0,20}without|run .{0,20}without|do anything)(?-u:\b)[^.!?\n]*$";
-/// Words after the match that call it dangerous or forbidden.
+/// Words after the match that describe it as dangerous or forbidden.
 const AFTER: &str = r"(?i)^[^\n]{0,60}(?:(?-u:\b)(?:is|are|was|be|considered|as) (?:dangerous|malicious|unsafe|insecure|forbidden|blocked|prohibited|suspicious|denied|an attack|a red flag|not allowed|never|rejected|bad)(?-u:\b)|[-—–:|(#]\s*(?:(?:never|don.?t|do not) (?:run|use|do|execute|follow|obey|trust)|dangerous|malicious|unsafe|insecure|forbidden|blocked?|prohibited|suspicious|denied|critical|bad|not ok|reject|❌)|❌|🚫|⛔)";
-/// Topics in a heading, introduction or table head that make the list below a list of examples.
+/// Topics in a heading, introduction or table head. They show that the list below has examples.
 const TOPIC: &str = r"(?i)(?-u:\b)(?:never|do not|don.?ts?|must not|avoid|anti-?patterns?|red flags?|warning signs?|dangerous|malicious|unsafe|insecure|forbidden|prohibited|blocked|blocklist|denylist|deny|denied|disallowed|attacks?|attackers?|attack vectors?|exploits?|exploitation|payloads?|injections?|jailbreaks?|adversarial|threats?|threat model\w*|vulnerab\w+|malware|phishing|exfiltration|suspicious|indicators?|iocs?|detect\w*|signatures?|patterns to (?:flag|look for|detect|block)|what to (?:look|check|scan) for|bad|wrong|pitfalls?|mistakes?|red team\w*|pentest\w*|penetration test\w*|reverse shells?|post-exploitation|privilege escalation|persistence|lateral movement|ctf|cheat ?sheets?|test (?:cases?|prompts?|inputs?)|guardrails?|hooks?|security (?:rules|checks?|tests?|review|audit|scan\w*)|examples? of)(?-u:\b)|❌|🚫|⛔";
 
 #[expect(clippy::expect_used, reason = "constants, which every test compiles")]
@@ -66,7 +66,7 @@ fn is_command(rule: &Rule) -> bool {
     rule.tier == Tier::Signal || acts && rule.tier == Tier::Artifact && rule.verdict >= Verdict::Quarantine
 }
 
-/// Checks whether the only hosts in the lines of a match are placeholders and private addresses, as in a cheat sheet.
+/// Checks whether the only hosts in the match's lines are placeholders and private addresses, as in a cheat sheet.
 fn is_for_show(place: &ScannedFile<'_>, span: &Range<usize>) -> bool {
     let start = place.outline.line(span.start).map_or(span.start, |line| line.text.start);
     let end = place.outline.line(span.end.saturating_sub(1)).map_or(span.end, |line| line.text.end);

@@ -1,6 +1,6 @@
 //! Detects whether a text forbids a command. Only words that negate running it count: "Never run `...`", "`...` is
 //! blocked", or a list below "Do not use these commands:". Words such as "example" or "danger" do not count. A negation
-//! of another verb ("never mind, run ...") does not count either.
+//! of another verb ("never mind, run ...") is ignored too.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,27 +10,27 @@ use regex::Regex;
 use super::outline::{LineKind, OutlineLine};
 use super::scanned_file::ScannedFile;
 
-/// Maximum bytes before a command that are searched for a refusal.
+/// Maximum number of bytes before a command that are searched for a refusal.
 const BEFORE: usize = 160;
-/// Maximum bytes after a command that are searched for a refusal.
+/// Maximum number of bytes after a command that are searched for a refusal.
 const AFTER: usize = 120;
-/// Maximum lines above a text in code that are searched for the beginning of its list.
+/// Maximum number of lines above a text in code that are searched for the beginning of its list.
 const ABOVE: usize = 16;
 
 /// Words that negate a verb.
 const NOT: &str = r"(?:never|do\s+not|don.?t|must\s+not|mustn.?t|should\s+not|shouldn.?t|may\s+not|cannot)";
-/// Verbs of running a command.
+/// Verbs for running a command.
 const ACT: &str = r"(?:run|use|execute|exec|do|paste|pipe|type|enter|call|invoke|allow|permit|accept|approve|install|trust|write|commit|copy|suggest|recommend|issue|perform|running|using|executing|piping|pasting)";
-/// Verbs of refusing a command.
+/// Verbs for refusing a command.
 const REFUSE: &str =
     r"(?:(?:avoid|refuse|reject|block|forbid|prohibit|flag|detect|disallow)(?:s|ing)?|den(?:y|ies|ying))";
-/// Verbs of searching for a command.
+/// Verbs for searching for a command.
 const SEARCH: &str = r"(?:(?:look|search|scan|watch|hunt|grep|check)(?:s|ing)?\s+(?:out\s+)?for|alerts?\s+on)";
 /// Words between the refusal and the command.
 const FILLER: &str = r"(?:to|this|that|these|those|them|any|anything|something|such\s+as|like|e\.g\.|commands?|patterns?|scripts?|code|requests?|calls?|operations?|actions?|the|following|an?|of|or|shell|bash|curl|destructive|dangerous|malicious|untrusted|remote|raw|lines?|things?|forms?|constructs?|containing|matching|including|run|running|use|using|execute|executing)";
 /// Characters between the last word and the command: a colon, quotation marks, brackets.
 const MARKS: &str = r#"[\s:`"'“‘«(\[|>$*_-]*"#;
-/// Participles that refuse a command.
+/// Participles that mark a command as refused.
 const REFUSED: &str =
     r"(?:blocked|forbidden|denied|prohibited|rejected|refused|disallowed|not\s+allowed|never\s+allowed)";
 
@@ -99,7 +99,7 @@ pub(super) fn is_refused(place: &ScannedFile<'_>, span: &Range<usize>) -> bool {
         || patterns.bare.is_match(lead) && place.governing_lines(span.start).iter().any(|line| governs(line))
 }
 
-/// Returns the whole command of a match: the inline code around it, or its line of code.
+/// Returns the whole command that contains a match: the inline code around it, or its line of code.
 fn command_of(place: &ScannedFile<'_>, span: &Range<usize>, line: &OutlineLine) -> Range<usize> {
     if line.kind == LineKind::Code {
         return line.text.start..span.end.max(line.text.end);
@@ -124,7 +124,7 @@ fn governs(line: &str) -> bool {
     PATTERNS.heading.is_match(line) || PATTERNS.intro.is_match(line) || line.ends_with(':') && refuses(line)
 }
 
-/// Checks whether a command is in a table of threats, and its row has no verb of running.
+/// Checks whether a command is in a table of threats, and its row has no verb for running a command.
 fn is_threat(place: &ScannedFile<'_>, line: &OutlineLine, lead: &str) -> bool {
     let head = line.intro.map_or("", |head| &place.raw[place.outline.lines[head].text.clone()]);
     let row = &place.raw[line.text.clone()];

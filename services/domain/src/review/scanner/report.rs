@@ -55,11 +55,11 @@ impl Verdict {
 pub enum Tier {
     /// A concrete thing, such as a key or a command.
     Artifact,
-    /// A phrase. Leads to a review at most, unless it was hidden.
+    /// A phrase. It requires a review at most, unless it was hidden.
     Judgement,
     /// Several findings together.
     Composite,
-    /// Part of a composite; never in a [`Scan`].
+    /// Part of a composite finding; never in a [`Scan`].
     Signal,
 }
 
@@ -72,9 +72,9 @@ pub enum Tier {
 pub enum View {
     /// The text as written.
     Raw,
-    /// The text of a fenced block or script, as written.
+    /// The text in a fenced block or script, as written.
     Fence,
-    /// The text with the lines of each paragraph or command joined.
+    /// The text with each paragraph and each command joined into one line.
     Joined,
     /// The text without invisible characters, in Unicode compatibility forms (NFKC).
     Seen,
@@ -82,7 +82,7 @@ pub enum View {
     Skeleton,
     /// Text that is encoded in invisible characters.
     Tags,
-    /// Text of a markup comment.
+    /// Text in a markup comment.
     Comment,
     /// An address with its escapes decoded.
     Target,
@@ -115,9 +115,9 @@ pub struct Span {
 /// A finding of a scan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Rule id, for reviewers only: an agent could reword its text to avoid a rule that it knows.
+    /// Id of the rule, for reviewers only: an agent could reword its text to avoid a rule that it knows.
     pub rule: String,
-    /// Category of attack.
+    /// Category of the attack.
     pub category: Category,
     /// Kind of evidence.
     pub tier: Tier,
@@ -144,7 +144,7 @@ pub struct Finding {
 /// rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
-    /// Category of attack.
+    /// Category of the attack.
     pub category: Category,
     /// Recommended change.
     pub change: String,
@@ -162,7 +162,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Returns the advice for an agent: each category once, most severe first.
+    /// Returns the advice for an agent: one for each category, most severe first.
     pub fn advice(&self) -> Vec<Advice> {
         let mut telling: Vec<&Finding> = self.findings.iter().filter(|f| f.verdict > Verdict::Ok).collect();
         telling.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));

@@ -17,9 +17,9 @@ use super::secrets::{self, SecretPattern};
 const DATA: &str = include_str!("rules.toml");
 /// Maximum size of a compiled pattern, in bytes. A larger pattern is a mistake in the rules.
 const PATTERN_BYTES: usize = 8 << 20;
-/// Maximum cache for the automaton states of a pattern per thread, in bytes. With the library's default of 2 MiB, a
-/// text crafted against the largest patterns takes two to three times as long. Scans of real skills use no more memory
-/// with this limit.
+/// Maximum size of the cache for the automaton states of a pattern, per thread, in bytes. With the library's default of
+/// 2 MiB, a text crafted against the largest patterns takes two to three times as long. For real skills, this limit
+/// does not increase the memory use.
 const STATES_BYTES: usize = 4 << 20;
 
 /// All rules, and the index that selects rules for a text.
@@ -29,16 +29,16 @@ pub(super) struct Rules {
     pub(super) composites: Vec<Composite>,
     pub(super) hosts: Hosts,
     built_in: HashMap<String, BuiltIn>,
-    /// Patterns for lines and paragraphs.
+    /// Index of the patterns for lines and paragraphs.
     of_lines: PatternIndex,
-    /// Patterns that are tried on several lines with their line breaks.
+    /// Index of the patterns that are tried on several lines with their line breaks.
     of_blocks: PatternIndex,
 }
 
 /// Selects the patterns that can match a text.
 struct PatternIndex {
     prefilter: Prefilter,
-    /// Index of the rule and of the pattern within the rule, by pattern number in the prefilter.
+    /// Indices of the rule and of the pattern within the rule, by pattern number in the prefilter.
     places: Vec<(usize, usize)>,
 }
 
@@ -58,10 +58,10 @@ pub(super) struct Rule {
     pub(super) reason: String,
     #[serde(default)]
     pub(super) patterns: Vec<RulePattern>,
-    /// The match must contain a host of one of these kinds; if empty, it needs no host.
+    /// Kinds of hosts. The match must contain a host of one of these kinds; if empty, it needs no host.
     #[serde(default)]
     pub(super) host: Vec<HostKind>,
-    /// Views to search; empty searches all.
+    /// Views to search; if empty, all views are searched.
     #[serde(default)]
     pub(super) views: Vec<View>,
     /// Additional condition on a match.
@@ -83,7 +83,7 @@ pub(super) struct RulePattern {
 /// A pattern, compiled on first use because most patterns are never needed.
 pub(super) struct Searcher {
     text: String,
-    /// Whether case is ignored.
+    /// Whether the pattern ignores case.
     folds: bool,
     unicode: bool,
     compiled: OnceLock<Regex>,
@@ -93,7 +93,7 @@ pub(super) struct Searcher {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum MatchCondition {
-    /// The group `number` is a valid card number other than the well-known test numbers, or another personal number.
+    /// The group `number` is a number that identifies a person, see `numbers`.
     CardOrId,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Composite {
     pub(super) reason: String,
     /// Groups of rule ids. A finding of at least one rule of each group is needed.
     pub(super) needs: Vec<Vec<String>>,
-    /// Maximum distance of the findings within a file, in bytes. If `None`, they may be anywhere in the skill.
+    /// Maximum distance between the findings within a file, in bytes. If `None`, they may be anywhere in the skill.
     #[serde(default)]
     pub(super) near: Option<usize>,
 }
@@ -195,7 +195,7 @@ impl Rules {
         self.of_blocks.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
     }
 
-    /// Returns id and reason of each rule that can be in a scan.
+    /// Returns the id and reason of each rule that can be in a scan.
     pub(super) fn named(&self) -> impl Iterator<Item = (&str, &str)> {
         let rules = self.rules.iter().filter(|rule| rule.tier != Tier::Signal);
         let rules = rules.map(|rule| (rule.id.as_str(), rule.reason.as_str()));
@@ -273,8 +273,8 @@ impl Searcher {
     }
 }
 
-/// Inserts the named parts into a pattern and replaces its classes by ASCII classes. With Unicode classes the engine is
-/// slow on non-ASCII letters.
+/// Inserts the named parts into a pattern and replaces its classes by ASCII classes, because the engine is slow on
+/// non-ASCII letters with Unicode classes.
 fn written_out(pattern: &str, parts: &HashMap<String, String>) -> String {
     let whole =
         parts.iter().fold(pattern.to_owned(), |pattern, (name, part)| pattern.replace(&format!("{{{name}}}"), part));

@@ -8,7 +8,7 @@ use super::evidence::EvidenceDigest;
 use super::outline::{LineKind, Outline};
 use super::windows::WINDOW_STEP;
 
-/// Maximum bytes that are read of a heading or introduction.
+/// Maximum number of bytes that are read of a heading or introduction.
 const GOVERNING: usize = 240;
 
 /// The file being scanned.
@@ -16,7 +16,7 @@ pub(super) struct ScannedFile<'a> {
     pub(super) file: &'a str,
     pub(super) raw: &'a str,
     pub(super) outline: &'a Outline,
-    /// Cached digests of code blocks, by number of the first line.
+    /// Cached digests of code blocks, by the number of their first line.
     pub(super) blocks: RefCell<HashMap<usize, EvidenceDigest>>,
 }
 
@@ -27,8 +27,8 @@ impl<'a> ScannedFile<'a> {
         self.raw.floor_char_boundary(range.start)..self.raw.ceil_char_boundary(range.end)
     }
 
-    /// Returns the digest of the lines of a finding. In code the digest covers the whole block or script, because the
-    /// other lines determine the effect of a command.
+    /// Returns the digest of the lines that contain a finding. In code the digest covers the whole block or script,
+    /// because the other lines determine the effect of a command.
     pub(super) fn evidence(&self, span: &Range<usize>) -> EvidenceDigest {
         let first = self.outline.line_of(span.start);
         let lines = &self.outline.lines;

@@ -19,11 +19,11 @@ use super::text::Text;
 use super::windows::{segments, windows};
 use super::work::ScanBudget;
 
-/// Cost of the word search in a line, in bytes.
+/// Cost of searching a line for words, in bytes of the work budget.
 const A_LINE: usize = 32;
-/// Cost of checking the context of a finding, in bytes.
+/// Cost of checking the context of a finding, in bytes of the work budget.
 const A_FINDING: usize = 2048;
-/// Cost of deciding whether a match is a secret, in bytes.
+/// Cost of deciding whether a match is a secret, in bytes of the work budget.
 const A_SECRET: usize = 1024;
 
 /// Searches a view unchanged, and with its lines joined. Returns `false` if the work budget is exceeded.
@@ -49,7 +49,7 @@ struct ViewSegment<'a> {
     part: &'a str,
     /// Start of the part in the view.
     start: usize,
-    /// Whether the lines of the part were joined.
+    /// Whether the lines in the part were joined.
     is_joined: bool,
 }
 
@@ -116,15 +116,15 @@ impl ViewSearch<'_> {
         !self.work.is_used_up()
     }
 
-    /// Returns the ranges of all matches that are secrets. Later matches count too, because a text may contain a known
-    /// secret and a new secret.
+    /// Returns the ranges of all matches that are secrets. Does not stop at the first one, because it may have been
+    /// accepted earlier while a later one is new.
     fn secrets(&mut self, secret: &SecretPattern, pattern: &Regex, part: &str) -> Vec<Range<usize>> {
         let matches = pattern.captures_iter(part.as_bytes()).take_while(|_| self.work.charge(A_SECRET));
         let secrets = matches.filter_map(|found| secret.secret_in(&found, part.as_bytes()));
         secrets.map(|found| part.floor_char_boundary(found.start)..part.ceil_char_boundary(found.end)).collect()
     }
 
-    /// Checks whether a pattern matches a text. Returns `None` if the work budget is exceeded.
+    /// Checks whether a pattern matches a text; `None` if the work budget is exceeded.
     fn is_there(&mut self, pattern: &RulePattern, part: &str) -> Option<bool> {
         for searcher in pattern.searchers() {
             let has_time = (searcher.is_compiled() || self.work.charge_compiling()) && self.work.charge(part.len());
@@ -168,7 +168,7 @@ impl ViewSearch<'_> {
         });
     }
 
-    /// Returns the view of the file that shows the match.
+    /// Returns the view of the file that contains the match.
     fn view_of(&self, span: &Range<usize>, is_joined: bool) -> View {
         let outline = self.place.outline;
         let view = match self.view.view {
@@ -205,8 +205,8 @@ fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
     }
 }
 
-/// Joins the lines of each paragraph and command; `None` if the view has only one line. The length stays the same: a
-/// line break becomes a blank, and so does a backslash or caret before the line break.
+/// Joins the lines in each paragraph and command. Returns `None` if the view has only one line. The length stays the
+/// same: a line break becomes a blank, and so does a backslash or caret before the line break.
 fn joined(view: &Text<'_>, outline: &Outline) -> Option<String> {
     let text = view.text.as_ref();
     if !text.trim_end().contains('\n') {

@@ -175,7 +175,7 @@ fn a_scan_over_its_work_limit_is_quarantined() {
     }
 }
 
-/// Texts that rules, views and outlines search for. The tests repeat and combine them.
+/// Texts that rules, views and outlines react to. The tests repeat and combine them.
 const PIECES: [&str; 32] = [
     "ignore previous ",
     "<!-- ",
@@ -223,7 +223,7 @@ fn work_for(text: &str) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Doubling the text at most triples the work, plus a constant.
+    /// Asserts that doubling the text at most triples the work, plus a constant.
     #[test]
     fn work_grows_with_the_text(picked in prop::collection::vec(0..PIECES.len(), 1..6), times in 20_usize..200) {
         let piece: String = picked.iter().map(|index| PIECES[*index]).collect();
@@ -232,7 +232,7 @@ proptest! {
         prop_assert!(twice <= 3 * once + 200_000, "{piece:?} x {times}: {once}, then {twice}");
     }
 
-    /// Any input is read without a panic, and all spans are within the text.
+    /// Asserts that any input is scanned without a panic, and that all spans are within the text.
     #[test]
     fn anything_can_be_read(
         picked in prop::collection::vec(0..PIECES.len(), 0..40),

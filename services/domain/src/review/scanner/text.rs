@@ -25,13 +25,13 @@ pub(super) struct Text<'a> {
     pub(super) view: View,
     pub(super) text: Cow<'a, str>,
     pub(super) origin: ViewOrigin,
-    /// Number of decoding steps that produced the text; 0 for the original text.
+    /// Number of decoding steps that gave the text; 0 for the original text.
     pub(super) depth: u8,
     /// Whether the text is a separate value, such as a decoded text. All lines of such a text are joined.
     pub(super) is_part: bool,
 }
 
-/// Positions of a view's bytes in the file.
+/// Positions in the file of a view's bytes.
 pub(super) enum ViewOrigin {
     /// The view is the file.
     Same,
@@ -78,8 +78,8 @@ impl Text<'static> {
     }
 }
 
-/// Returns the position in the view of a character of the file. If the view lacks the character, returns the position
-/// of the next one.
+/// Returns a character's position in the view, given its position in the file. If the view lacks the character, returns
+/// the position of the next one.
 fn place_in(runs: &[(usize, usize)], at: usize) -> usize {
     let after = runs.partition_point(|(_, file)| *file <= at);
     let next = runs.get(after).map_or(usize::MAX, |run| run.0);

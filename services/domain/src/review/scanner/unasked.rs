@@ -14,7 +14,7 @@ use super::rules::Rules;
 use super::scanned_file::ScannedFile;
 use crate::skills::document;
 
-/// Id of the rule that all findings of this module have.
+/// Id of the rule of all findings in this module.
 const RULE: &str = "runs-unasked";
 
 /// Frontmatter keys that start programs, or let tools run without approval.
@@ -61,7 +61,7 @@ const GIT_HOOKS: [&str; 11] = [
     "post-receive",
 ];
 
-/// JSON files with members that contain commands which run without asking, and the names of these members.
+/// JSON files with commands that run without asking, and the names of the members with these commands.
 const MEMBERS: [(&str, &[&str]); 3] = [
     ("package.json", &["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"]),
     ("plugin.json", &["hooks", "mcpServers"]),
@@ -90,7 +90,7 @@ pub(super) fn is_command_file(path: &str) -> bool {
     path.ends_with(".md") && (path.starts_with("commands/") || path.contains("/commands/"))
 }
 
-/// Returns a finding if the file, or a part of it, runs without asking.
+/// Returns a finding if a host runs the file, or a part of it, without asking.
 pub(super) fn of_file(resource: &ScannedResource<'_>) -> Option<Finding> {
     let path = resource.path.to_ascii_lowercase();
     let evidence = match members_of(&path) {

@@ -21,7 +21,7 @@ pub(super) struct Queue<'a> {
     waiting: VecDeque<Text<'a>>,
     /// Encoded texts that were decoded only in part.
     cut: Vec<Span>,
-    /// Words that contain letters of several scripts.
+    /// Words that contain letters from several scripts.
     mixed: Vec<Span>,
 }
 
@@ -118,5 +118,5 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// Minimum words of mixed scripts for a finding that is more than informational.
+/// Minimum number of words that mix scripts for a finding that is more than informational.
 const MIXED: usize = 2;

@@ -6,8 +6,8 @@ use memchr::memchr;
 
 /// Distance between the starts of two windows of a long line, in bytes.
 pub(super) const WINDOW_STEP: usize = 4096;
-/// Size of a window in bytes; longer lines are split. A long line costs at most twice the work of short lines. A match
-/// of at most [`WINDOW_STEP`] bytes is complete in at least one window.
+/// Size of a window in bytes; longer lines are split. Searching a long line takes at most twice the work of short
+/// lines. A match of at most [`WINDOW_STEP`] bytes is complete in at least one window.
 const WINDOW_BYTES: usize = 2 * WINDOW_STEP;
 
 /// Splits a text into windows that begin [`WINDOW_STEP`] bytes apart.
@@ -17,7 +17,7 @@ pub(super) fn windows(text: &str) -> impl Iterator<Item = Range<usize>> {
     (0..=last).map(move |number| cut(number * WINDOW_STEP)..cut(number * WINDOW_STEP + WINDOW_BYTES))
 }
 
-/// Splits a text into lines without their ends, and long lines into windows.
+/// Splits a text into lines without their line ends, and long lines into windows.
 pub(super) fn segments(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {

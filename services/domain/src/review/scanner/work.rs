@@ -1,12 +1,12 @@
-//! Work budget of a scan.
+//! Work budget for a scan.
 
-/// Maximum bytes searched for one skill; each pass over a text counts. A skill of the largest allowed size takes about
-/// three passes. Only a crafted text takes more.
+/// Maximum number of bytes searched for one skill; each pass over a text counts. A skill of the largest allowed size
+/// takes about three passes. Only a crafted text takes more.
 const LIMIT: u64 = 96 << 20;
 
-/// Budget of a scan on the thread of the request, in bytes. With it even a crafted text takes only about a millisecond.
-/// It suffices for 99 % of real skills of up to 16 KiB, which take a sixth of that time. A scan that exceeds the budget
-/// is repeated on another thread.
+/// Budget for a scan on the request's thread, in bytes. It limits the time to about a millisecond, even for a crafted
+/// text. It suffices for 99 % of real skills of up to 16 KiB, which take a sixth of that time. A scan that exceeds the
+/// budget is repeated on another thread.
 const MOMENT: u64 = 256 << 10;
 
 /// The remaining work budget.
@@ -38,7 +38,8 @@ impl ScanBudget {
         self.compiles
     }
 
-    /// Charges a pass over `bytes` bytes. Returns `false` if the budget is exceeded, also for all later calls.
+    /// Charges a pass over `bytes` bytes. Returns `false` if the budget is exceeded; all later calls then return
+    /// `false` too.
     pub(super) fn charge(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes as u64) {
             Some(left) if !self.is_used_up => {

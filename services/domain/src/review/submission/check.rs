@@ -1,9 +1,9 @@
-//! Steps of the review of a change, with their outcomes.
+//! Steps in the review of a change, with their outcomes.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A step of the review.
+/// A step in the review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStep {
@@ -21,7 +21,7 @@ pub enum CheckStep {
     Policy,
     /// Checks whether a newer starter conflicts with the user's changes.
     Merge,
-    /// Asks a chat model for doubts. It never overrides another step.
+    /// Asks a chat model whether it has doubts. This never overrides another step.
     Reviewer,
 }
 
@@ -37,25 +37,25 @@ pub enum CheckOutcome {
     Refused,
 }
 
-/// A step of the review with its outcome.
+/// A step in the review, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Check {
     /// The step.
     pub step: CheckStep,
     /// Outcome of the step.
     pub outcome: CheckOutcome,
-    /// Reasons for the submitter: the kind of problem and the needed change.
+    /// Reasons, for the submitter: the kind of problem and the needed change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub reasons: Vec<String>,
-    /// Findings with their places, for reviewers; not shown to the submitter.
+    /// Findings with their positions in the files, for reviewers; not shown to the submitter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, value_type = Vec<Object>)]
     pub findings: Vec<serde_json::Value>,
-    /// Version of the rules.
+    /// Version of the scanner rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
-    /// Duration in milliseconds.
+    /// Duration of the step in milliseconds.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub ms: u32,

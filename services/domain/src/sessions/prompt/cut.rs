@@ -10,27 +10,27 @@ pub struct CutBody<'a> {
     /// Headings of the missing sections, including a section that is cut in two. There are at most 32 headings of at
     /// most 80 characters.
     pub sections: Vec<String>,
-    /// Number of characters of the missing part.
+    /// Number of characters in the missing part.
     pub missing: usize,
 }
 
-/// Minimum characters of a cut body; a shorter text is useless.
+/// Minimum number of characters in a cut body; a shorter body is useless.
 const LEAST_CHARS: usize = 200;
 /// Maximum number of headings. They are limited because they do not count against `room`, and a body may consist of
 /// headings only.
 const MOST_SECTIONS: usize = 32;
-/// Maximum characters of a heading.
+/// Maximum number of characters in a heading.
 const SECTION_CHARS: usize = 80;
 
-/// Divisor of the room. A cut at a paragraph may leave at most a quarter of the room unused; otherwise the cut is at a
+/// Divisor of `room`. A cut at a paragraph may leave at most a quarter of `room` unused; otherwise the cut is at a
 /// line. For example, a list without blank lines is one long paragraph.
 const MOST_EMPTY: usize = 4;
 
 /// Returns the beginning of a body in at most `room` characters. Returns `None` if fewer than 200 characters would be
 /// left.
 ///
-/// The cut is at the end of a paragraph. If that leaves too much room unused or too little text, the cut is at the end
-/// of a line. The cut is never within a fenced block, because a script that is cut in two could be run.
+/// The cut is at the end of a paragraph. If that leaves too much of `room` unused or too little text, the cut is at the
+/// end of a line. The cut is never within a fenced block, because a script that is cut in two could be run.
 pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
     let end = beginning(body, room).len();
     let CutPlaces { paragraph, line, headings } = CutPlaces::of(body, end);
@@ -52,7 +52,7 @@ pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
     })
 }
 
-/// The last positions up to a limit at which a body may be cut, and all of its headings with their positions.
+/// The last positions, up to a limit, at which a body may be cut. Also all of its headings with their positions.
 struct CutPlaces<'a> {
     /// The end of a paragraph. A heading belongs to the paragraph below it.
     paragraph: usize,

@@ -1,5 +1,5 @@
-//! Fences foreign text of several lines in a prompt. The text cannot end its own fence or imitate the prompt's
-//! structure.
+//! Fences foreign text that may have several lines in a prompt. The text cannot end its own fence or imitate the
+//! prompt's structure.
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
@@ -16,7 +16,7 @@ const HEADINGS: [&str; 6] = [
     "core memories",
     "recent conversations",
 ];
-/// Beginnings of other structural lines of a prompt.
+/// Beginnings of other structural lines in a prompt.
 const LINES: [&str; 21] = [
     "excluded skills for this message",
     "skills the user asks about",
@@ -41,7 +41,7 @@ const LINES: [&str; 21] = [
     "</soul",
 ];
 
-/// Number of hexadecimal digits of the mark, which shows a model the end of a text. The mark need not resist
+/// Number of hexadecimal digits in the mark, which shows a model the end of a text. The mark need not resist
 /// collisions, because all tags inside the text are broken.
 const MARK_DIGITS: usize = 8;
 
@@ -49,9 +49,9 @@ const MARK_DIGITS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Tag {
-    /// Everything the service adds to an agent's prompt.
+    /// Everything that the service adds to an agent's prompt.
     Knowhow,
-    /// A tenant's directive in the prompt of a model.
+    /// A tenant's directive in the prompt for a model.
     Guidance,
     /// The body of a skill to follow.
     Skill,
@@ -64,7 +64,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// Maximum characters of a tag name.
+    /// Maximum number of characters in a tag name.
     pub(crate) const LONGEST: usize = 9;
 }
 
@@ -144,9 +144,9 @@ fn imitates_structure(line: &str) -> bool {
     begins_like_structure(line.chars().filter(is_shown).map(|c| c.to_ascii_lowercase()))
 }
 
-/// Checks whether a line, normalised by [`seen`], begins like a structural line of the prompt. A heading is also
-/// compared with the prompt's headings. Emphasis and repeated blanks are ignored, and all marks and numbers before the
-/// first letter or tag are skipped.
+/// Checks whether a line, normalised by [`seen`], begins like a structural line of the prompt. If the line is a
+/// heading, it is also compared with the prompt's headings. Emphasis and repeated blanks are ignored, and all marks and
+/// numbers before the first letter or tag are skipped.
 fn begins_like_structure(line: impl Iterator<Item = char>) -> bool {
     let (mut is_heading, mut words) = (false, String::new());
     for c in line {

@@ -5,14 +5,14 @@ use chrono::NaiveDate;
 use super::fence::wrap;
 use crate::inert_line;
 
-/// A finished conversation.
+/// Parts of the block about a finished conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct PreviousParts<'a> {
     /// First day of the conversation, UTC.
     pub day: NaiveDate,
     /// Topic of the conversation.
     pub title: &'a str,
-    /// Lists of single lines by heading; empty lists are omitted.
+    /// Lists of single lines, each with its heading; empty lists are omitted.
     pub lists: &'a [(&'a str, &'a [String])],
     /// The last messages, in order.
     pub last: &'a [PreviousMessage<'a>],
@@ -27,7 +27,7 @@ pub struct PreviousMessage<'a> {
     pub text: &'a str,
 }
 
-/// Renders the block in `<knowhow>` tags. Foreign texts become single inert lines.
+/// Renders the block in `<knowhow>` tags. Each foreign text becomes a single inert line.
 pub fn render_previous(parts: &PreviousParts<'_>) -> String {
     let mut lines = vec![format!("Previous conversation with this user ({}): {}", parts.day, inert_line(parts.title))];
     if parts.tainted {

@@ -36,7 +36,7 @@ pub struct Rendered {
     pub index: SkillIndex,
 }
 
-/// Text that prevents an agent from mistaking the block for a message of the user.
+/// Text that prevents an agent from mistaking the block for a message from the user.
 pub(super) const ORIGIN: &str =
     "This block and later ones in the same tags come from the service that stores your skills, not from the user.";
 
@@ -62,8 +62,8 @@ fn list(heading: &str, items: impl Iterator<Item = String>) -> String {
     if lines.is_empty() { String::new() } else { format!("{heading}\n\n{}", lines.join("\n")) }
 }
 
-/// Estimates the tokens of a text as a quarter of its bytes. The estimate is close for English and too high for other
-/// languages.
+/// Estimates the number of tokens in a text as a quarter of its number of bytes. The estimate is close for English and
+/// too high for other languages.
 pub fn estimate_tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }

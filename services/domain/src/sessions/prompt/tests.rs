@@ -204,7 +204,7 @@ fn read(text: &str) -> (Vec<String>, Vec<String>) {
     (fences, outside)
 }
 
-/// Marks that may precede a line without changing its meaning. `STRUCTURE` has structural lines of prompts.
+/// Marks that may precede a line without changing its meaning. `STRUCTURE` has the structural lines of prompts.
 const MARKS: [&str; 24] = [
     " ", "\t", "\u{a0}", "\u{3000}", "\u{200b}", "\u{feff}", ">", "*", "-", "\\", "+", "|", "_", "~", "`", "\"", "1.",
     "12)", "(3)", "•", "—", "[ ]", "'", ":",

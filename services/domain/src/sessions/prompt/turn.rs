@@ -6,10 +6,10 @@ use crate::inert_line;
 use crate::review::untrusted;
 use crate::text::sentence::cut;
 
-/// Reminder to save a skill.
+/// Text of the reminder to save a skill.
 pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
 
-/// Maximum characters of a conversation's title in the reminder.
+/// Maximum number of characters in a conversation's title in the reminder.
 const TITLE_CHARS: usize = 80;
 
 /// Renders the reminder of a previous conversation that solved a problem without a skill.
@@ -42,7 +42,7 @@ pub struct ActiveSkill<'a> {
 /// The part of a body that exceeded the budget.
 #[derive(Debug, Clone, Copy)]
 pub struct Missing<'a> {
-    /// Number of characters of the missing part.
+    /// Number of characters in the missing part.
     pub characters: usize,
     /// Headings of the missing sections.
     pub sections: &'a [String],
@@ -64,7 +64,7 @@ pub struct SkillLine<'a> {
 pub struct TooLong<'a> {
     /// Full name of the skill, with its namespaces.
     pub name: &'a str,
-    /// Number of characters of the skill's body.
+    /// Number of characters in the skill's body.
     pub characters: usize,
     /// Whether the skill is untrusted.
     pub is_tainted: bool,
@@ -79,7 +79,7 @@ pub struct TurnParts<'a> {
     pub active: Vec<ActiveSkill<'a>>,
     /// Names of skills that the user excluded.
     pub excluded: Vec<&'a str>,
-    /// Skills the user asks about without calling for them.
+    /// Skills that the user asks about without calling for them.
     pub asked: Vec<SkillLine<'a>>,
     /// Named skills that are too long.
     pub too_long: Vec<TooLong<'a>>,
@@ -176,7 +176,7 @@ fn has_marks(parts: &TurnParts<'_>) -> bool {
     lines.any(|line| line.is_tainted) || parts.too_long.iter().any(|skill| skill.is_tainted)
 }
 
-/// Returns the sentence `one` or `many`, depending on the number of skills, followed by the bodies.
+/// Renders the sentence `one` or `many`, depending on the number of skills, followed by the bodies.
 fn named<'a>(
     skills: &'a [&ActiveSkill<'a>],
     tools: Tools,
@@ -191,7 +191,7 @@ fn body(tag: Tag, skill: &ActiveSkill<'_>, tools: Tools) -> String {
     let attributes = format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version);
     let mut text = fence_printed(tag, &attributes, skill.content);
     if let Some(missing) = &skill.missing {
-        // Headings are text of the skill and would be outside the fence, so those of an untrusted skill are omitted.
+        // Headings are text from the skill and would be outside the fence, so those of an untrusted skill are omitted.
         let sections = if skill.is_tainted { &[] } else { missing.sections };
         text.push('\n');
         text.push_str(&what_is_missing(skill.name, &Missing { sections, ..*missing }, tools));
@@ -203,7 +203,7 @@ fn body(tag: Tag, skill: &ActiveSkill<'_>, tools: Tools) -> String {
     text
 }
 
-/// Maximum file paths listed; of further files only the number is shown.
+/// Maximum number of file paths listed; for further files, only their number is shown.
 const NAMED_FILES: usize = 16;
 
 /// Lists the skill's other files, because its body refers to them.
@@ -217,7 +217,7 @@ fn files(skill: &ActiveSkill<'_>, tools: Tools) -> String {
     format!("Files of {} (skill_view with path): {}{more}", skill.name, shown.join(", "))
 }
 
-/// Maximum headings listed; of further headings only the number is shown.
+/// Maximum number of headings listed; for further headings, only their number is shown.
 const NAMED_SECTIONS: usize = 8;
 
 fn what_is_missing(name: &str, missing: &Missing<'_>, tools: Tools) -> String {

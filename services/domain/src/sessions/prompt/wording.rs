@@ -10,8 +10,8 @@ use super::snapshot::{ConversationLine, SnapshotParts, render_snapshot};
 use crate::skills::index::{BUDGET_STEPS, IndexLine};
 use crate::skills::manifest;
 
-/// Returns the hex digest of the version and of this build's snapshots of a sample user, in every form and budget. Any
-/// change of a text or of the rendering changes the digest.
+/// Returns the hex digest of the version and of this build's snapshots for a sample user, in every form and budget. Any
+/// change to a text or to the rendering changes the digest.
 pub fn wording() -> &'static str {
     static WORDING: LazyLock<String> = LazyLock::new(|| {
         let printed = [env!("CARGO_PKG_VERSION").to_owned()].into_iter().chain(samples()).collect::<Vec<_>>();
@@ -20,7 +20,7 @@ pub fn wording() -> &'static str {
     &WORDING
 }
 
-/// Renders snapshots of a sample user with every kind of content, including shortened, broken and marked texts.
+/// Renders snapshots for a sample user with every kind of content, including shortened, broken and marked texts.
 fn samples() -> Vec<String> {
     let description = "Does what the user asks for. Use when there is something to do, and not otherwise. ".repeat(8);
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];

@@ -1,5 +1,5 @@
-//! Adds missing fields to a frontmatter, for automatic changes. The rules are stricter than for an edit: all existing
-//! bytes stay, or the addition is rejected.
+//! Adds missing fields to a frontmatter; used for automatic changes. The rules are stricter than for an edit: all
+//! existing bytes stay, or the addition is rejected.
 
 use super::change::{EditedText, NodeChange, splice_of, value_range};
 use super::{FieldEdits, SkillDocument, compose};

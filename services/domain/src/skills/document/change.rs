@@ -43,7 +43,8 @@ impl EditedText {
     }
 }
 
-/// Splices a change into the text and returns the new text and tree; `None` if the new tree is not the expected one.
+/// Splices a change into the text and returns the new text and tree; Returns `None` if the new tree is not the expected
+/// one.
 pub(super) fn splice_of(from: &EditedText, change: &NodeChange) -> Option<(String, Node)> {
     let expected = expected(&from.root, change);
     let text = splice(&from.text, &from.root, change, &expected)?;
@@ -71,7 +72,7 @@ fn expected(root: &Node, change: &NodeChange) -> Node {
     Node::made(NodeContent::Mapping(entries))
 }
 
-/// Sets a key in the entries of a mapping; `None` removes the key.
+/// Sets a key in the entries of a mapping, or removes the key if `value` is `None`.
 pub(super) fn put(entries: &mut Vec<(Node, Node)>, key: &str, value: Option<Node>) {
     let at = entries.iter().position(|(name, _)| name.key() == key);
     match (at, value) {
@@ -157,7 +158,7 @@ fn texts(nodes: &[Node]) -> Option<Vec<&str>> {
     nodes.iter().map(Node::as_text).collect()
 }
 
-/// Returns the start and end of the lines of a list item (`- item`); `None` if the item shares its lines with other
+/// Returns the start and end of a list item's lines (`- item`). Returns `None` if the item shares its lines with other
 /// text.
 fn item_lines(text: &str, item: &Node) -> Option<(usize, usize)> {
     let start = lines::start_of(text, item.span.start);

@@ -1,4 +1,4 @@
-//! Composes frontmatters of new documents, and translates edits into changes of a document's tree.
+//! Composes the frontmatter of new documents, and translates edits into changes to a document's tree.
 
 use serde_json::Value;
 
@@ -66,13 +66,13 @@ pub(super) fn changes(root: &Node, fields: &Fields, edits: &FieldEdits) -> Resul
     Ok(changes)
 }
 
-/// A field that Knowhow adds to the format: its spellings and its new value.
+/// A field that Knowhow adds to the format: the spellings of its key, and its new value.
 struct OwnField {
     keys: &'static [&'static str],
     value: Option<Node>,
 }
 
-/// Returns the edited fields that Knowhow adds to the format, in writing order.
+/// Returns the edited fields that Knowhow adds to the format, always in the same order.
 fn own(edits: &FieldEdits) -> Vec<OwnField> {
     let text = |edit: &Option<Option<String>>| edit.as_ref().map(|text| text.as_deref().map(Node::text));
     let list = |edit: &Option<Vec<String>>| edit.as_ref().map(|items| list_node(items));
@@ -94,7 +94,7 @@ fn list_node(items: &[String]) -> Option<Node> {
     (!items.is_empty()).then(|| Node::made(NodeContent::Sequence(nodes)))
 }
 
-/// Returns the current values as edits.
+/// Returns the current values of the fields as edits.
 fn current(fields: &Fields) -> FieldEdits {
     FieldEdits {
         summary: Some(fields.summary.clone()),

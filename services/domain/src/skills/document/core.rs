@@ -1,11 +1,11 @@
-//! Converts YAML values to JSON by the core schema of YAML 1.2, as hosts read a frontmatter.
+//! Converts YAML values to JSON by the core schema of YAML 1.2, as hosts do when they read a frontmatter.
 
 use serde_json::{Map, Number, Value};
 
 use super::yaml::{Node, NodeContent, Style};
 
-/// Returns the entries of a mapping as JSON. Returns `None` for other nodes, if parsers disagree about a value, or if
-/// JSON cannot represent it: tags, infinities, missing keys, keys that collide after conversion.
+/// Returns the entries of a mapping as JSON. Returns `None` for other nodes, and if parsers disagree about a value or
+/// JSON cannot represent it. Examples are tags, infinities, missing keys, and keys that collide after conversion.
 pub(super) fn mapping(node: &Node) -> Option<Map<String, Value>> {
     let mut map = Map::new();
     for (key, value) in node.entries().filter(|_| !node.tagged)? {

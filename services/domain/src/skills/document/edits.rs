@@ -1,4 +1,4 @@
-//! Edits of single fields, and their validation.
+//! Edits to single fields, and their validation.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ macro_rules! field_edits {
             pub description: Option<String>,
             $($(#[doc = $doc])* pub $single: Option<Option<$type>>,)*
             $($(#[doc = $list_doc])* pub $list: Option<Vec<String>>,)*
-            /// Changes to the frontmatter's `metadata`, key by key; null removes a key. `None` keeps all keys.
+            /// Changes to the frontmatter's `metadata`, key by key; null removes a key, `None` keeps all keys.
             pub metadata: Option<Map<String, Value>>,
         }
     };
@@ -41,7 +41,7 @@ impl FieldEdits {
         *self == Self::default()
     }
 
-    /// Returns all violations of the rules.
+    /// Returns an error for each violated rule.
     pub fn validate(&self) -> Vec<FieldError> {
         self.absorbed().err().unwrap_or_default()
     }
@@ -129,7 +129,7 @@ impl FieldEdits {
     }
 }
 
-/// Moves a text out of the metadata. A value of another type stays there.
+/// Moves a text out of the metadata into `to`. A value of another type stays there.
 fn absorb_text(map: &mut Map<String, Value>, key: &str, to: &mut Option<Option<String>>) {
     let text = match map.get(key) {
         Some(Value::Null) => None,

@@ -75,8 +75,8 @@ macro_rules! with_skill_fields {
     };
 }
 
-/// Other frontmatter fields of a skill.
-// No SQL statement searches by these fields, so they are stored together as one value.
+/// The frontmatter fields of a skill that are stored together as one value.
+// No SQL statement searches by these fields.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct Attributes {
     /// Licence name or file.
@@ -206,7 +206,7 @@ fn read_reserved(root: &Node) -> Result<bool> {
     Ok(is_reserved)
 }
 
-/// Returns all values of one of Knowhow's own fields, in reading order.
+/// Returns all values of one of Knowhow's own fields. The first value takes precedence.
 fn read_places<'a>(root: &'a Node, keys: &[&str]) -> Vec<&'a Node> {
     let parents = [Some(root), root.get("metadata")].into_iter().flatten();
     parents.flat_map(|parent| keys.iter().filter_map(|key| parent.get(key))).collect()

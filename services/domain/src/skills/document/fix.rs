@@ -1,11 +1,12 @@
-//! Repairs invalid YAML that is common in published skills: plain values that need quotes, and JSON without indentation.
+//! Repairs invalid YAML that is common in published skills: plain values that need quotes, and JSON without
+//! indentation.
 
 use super::print::quoted;
 use super::split::split;
 use super::yaml::{self, Fault};
 use crate::text::lines::{self, TextLine};
 
-/// The corrected form of some lines of a frontmatter.
+/// The corrected form of some lines in a frontmatter.
 pub(super) struct Repair {
     /// Byte position of the first line in the raw text.
     pub(super) start: usize,
@@ -16,16 +17,16 @@ pub(super) struct Repair {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RepairKind {
-    /// A value of one line was put in quotes.
+    /// A value on one line was put in quotes.
     Quoted,
-    /// A value of several lines was joined and put in quotes.
+    /// A value on several lines was joined and put in quotes.
     Joined,
     /// A JSON value was indented.
     Indented,
 }
 
 impl RepairKind {
-    /// Returns the instruction for the author.
+    /// Returns the instruction with which the author can make the repair.
     pub(super) fn advice(self) -> &'static str {
         match self {
             Self::Quoted => "Put the value in quotes",
@@ -34,7 +35,7 @@ impl RepairKind {
         }
     }
 
-    /// Returns the sentence for the report of an import.
+    /// Returns the sentence about the repair for the report on an import.
     pub(super) fn done(self) -> &'static str {
         match self {
             Self::Quoted => "put quotes around values that are not valid YAML without them",
@@ -50,8 +51,8 @@ struct FrontmatterLines<'a> {
     all: Vec<TextLine>,
 }
 
-/// Repairs the top-level values that make the frontmatter invalid YAML. Returns the new text, and the repairs in the
-/// order of the lines. Returns `None` if the YAML is valid, or if the repairs do not make it valid.
+/// Repairs the top-level values that make the frontmatter invalid YAML. Returns the new text, and the repairs by line.
+/// Returns `None` if the YAML is valid, or if the repairs do not make it valid.
 pub(super) fn fix(raw: &str) -> Option<(String, Vec<Repair>)> {
     let parts = split(raw).ok()?;
     let text = &raw[parts.frontmatter.clone()];
@@ -83,8 +84,8 @@ pub(super) fn fix(raw: &str) -> Option<(String, Vec<Repair>)> {
 }
 
 impl FrontmatterLines<'_> {
-    /// Returns the corrected form of the value that starts at a line, and the index of the line after it; `None`
-    /// without a correction.
+    /// Returns the corrected form of the value that starts at a line, and the index of the line after it. Returns
+    /// `None` if it cannot be corrected.
     fn repaired(&self, index: usize) -> Option<(usize, String, RepairKind)> {
         let content = self.line(index)?;
         let colon = content.find(':')?;
@@ -122,7 +123,8 @@ impl FrontmatterLines<'_> {
         last.unwrap_or(index) + 1
     }
 
-    /// Joins plain lines that are not a valid value because they contain a colon. Returns `None` for other notation.
+    /// Joins plain lines that are not a valid value because they contain a colon. Returns `None` if the value has
+    /// another notation.
     fn joined(&self, index: usize, end: usize, key: &str) -> Option<String> {
         let whole = &self.text[self.all[index].start..self.all[end - 1].end];
         if yaml::parse(whole).is_ok_and(|node| node.get(key).is_some()) {
@@ -167,8 +169,8 @@ impl FrontmatterLines<'_> {
         None
     }
 
-    /// Indents the lines of a JSON value after the first. Lines that start with `//`, a JSON5 comment, are dropped
-    /// because YAML has no such comments.
+    /// Indents the lines of a JSON value, except the first line. Lines that start with `//`, a JSON5 comment, are
+    /// dropped because YAML has no such comments.
     fn indented(&self, index: usize, end: usize) -> String {
         let first = &self.text[self.all[index].start..self.all[index].next];
         let mut out = first.to_owned();

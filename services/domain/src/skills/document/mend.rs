@@ -12,15 +12,15 @@ use crate::kernel::limits::DESCRIPTION_CHARS;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MendedText {
     pub text: String,
-    /// The repairs, one sentence each.
+    /// Descriptions of the repairs, one sentence each.
     pub what: Vec<String>,
 }
 
-/// `metadata` key for the full text of a description that was cut.
+/// Key in `metadata` for the full text of a description that was cut.
 const WHOLE: &str = "full-description";
 
-/// Repairs the frontmatter; `None` if no repair is needed or the repair fails. `folder` is the name of the skill's
-/// folder, which becomes the name of a document without one.
+/// Repairs the frontmatter. Returns `None` if no repair is needed or the repair fails. `folder` is the name of the
+/// skill's folder, which becomes the name of a document without one.
 pub(super) fn mend(raw: &str, folder: Option<&str>) -> Option<MendedText> {
     let mut repaired = MendedText { text: raw.to_owned(), what: Vec::new() };
     if let Some((fixed, repairs)) = fix::fix(raw) {

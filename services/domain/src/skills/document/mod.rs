@@ -1,4 +1,4 @@
-//! SKILL.md: the unchanged text of a skill and the parsed fields of its frontmatter.
+//! SKILL.md: the unchanged text of a skill and the parsed fields in its frontmatter.
 
 mod add;
 mod change;
@@ -65,7 +65,7 @@ impl SkillDocument {
         Ok(document)
     }
 
-    /// Parses a stored or imported document of a skill with a known name, e.g. from its folder. The frontmatter's name
+    /// Parses a stored or imported document. Its skill already has a name, e.g. from its folder. The frontmatter's name
     /// may be spelled differently: `My Skill` for `my-skill`.
     pub fn parse_named(raw: &str, limits: &Limits) -> Result<Self> {
         Self::read(raw.to_owned(), limits, None)
@@ -107,8 +107,8 @@ impl SkillDocument {
         self.root.to_json()
     }
 
-    /// Returns the text for a strict export in the folder of `name`. The frontmatter is printed again, unknown keys
-    /// move under `metadata`, and the body is unchanged.
+    /// Returns the text for a strict export. The skill's folder in the export is named after `name`. The frontmatter is
+    /// printed again, unknown keys move under `metadata`, and the body is unchanged.
     pub fn strict(&self, name: &SkillName) -> Result<String> {
         let ending = lines::ending(&self.raw);
         let frontmatter = strict::frontmatter(&self.root, name).replace('\n', ending);
@@ -116,8 +116,8 @@ impl SkillDocument {
         Ok(format!("---{ending}{frontmatter}---{rest}"))
     }
 
-    /// Repairs YAML that is invalid because quotes or an indentation are missing; `None` if the YAML is valid or has
-    /// another fault.
+    /// Repairs YAML that is invalid because quotes or indentation are missing. Returns `None` if the YAML is valid or
+    /// has another fault.
     pub fn fix(raw: &str) -> Option<String> {
         fix::fix(raw).map(|(fixed, _)| fixed)
     }
@@ -159,12 +159,12 @@ impl SkillDocument {
         *self.digest.get_or_init(|| Sha256::digest(self.raw.as_bytes()).into())
     }
 
-    /// Returns byte offsets in the raw text: start and end of the frontmatter, start of the content.
+    /// Returns three byte offsets in the raw text: the start and end of the frontmatter, and the start of the content.
     pub fn cuts(&self) -> [usize; 3] {
         [self.parts.frontmatter.start, self.parts.frontmatter.end, self.parts.content]
     }
 
-    /// Returns the byte positions of frontmatter and content, for edits of the raw text.
+    /// Returns the byte positions of frontmatter and content, for editing the raw text.
     pub(crate) fn places(raw: &str) -> Result<(std::ops::Range<usize>, usize)> {
         split::split(raw).map(|parts| (parts.frontmatter, parts.content))
     }

@@ -1,5 +1,4 @@
-//! The common subset of YAML notation that all parsers read alike. Other notation is accepted by some and rejected by
-//! others.
+//! The common subset of YAML notation that all parsers read alike. Some parsers reject other notation.
 
 use super::yaml::{Node, NodeContent, Style};
 use crate::text::lines;
@@ -17,13 +16,13 @@ fn is_common_line(line: &str) -> bool {
     !content.starts_with('\t') && !["%", "...", "---"].iter().any(|mark| line.starts_with(mark))
 }
 
-/// Checks a node. `least` is the minimum indentation of continuation lines of quoted and flow values.
+/// Checks a node. `least` is the minimum indentation of continuation lines in quoted and flow values.
 fn is_common_node(text: &str, node: &Node, least: usize) -> bool {
     let below = |at: usize| at - lines::start_of(text, at) + 1;
     match &node.shape {
         _ if node.flow => continues_from(text, node, least) && is_apart(text, node),
         NodeContent::Scalar(_, Style::Quoted) => continues_from(text, node, least),
-        // Parsers count blank lines differently if the value has only blank lines.
+        // If a value has only blank lines, parsers count them differently.
         NodeContent::Scalar(value, Style::Block) => value.is_empty() || !value.trim_matches('\n').is_empty(),
         NodeContent::Scalar(..) => true,
         NodeContent::Sequence(items) => {

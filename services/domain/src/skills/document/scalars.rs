@@ -1,4 +1,4 @@
-//! Reads the texts of a frontmatter, also in documents that may be invalid.
+//! Reads the texts in a frontmatter, even if the document may be invalid.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(crate) fn frontmatter_of(raw: &str) -> Option<Range<usize>> {
     split::split(raw).ok().map(|parts| parts.frontmatter)
 }
 
-/// Returns the texts with a notation that differs from the value, such as quoted and folded texts, with their byte
+/// Returns the texts that are written differently from their value, such as quoted and folded texts, with their byte
 /// ranges. Returns an empty list if the frontmatter is invalid YAML or too large.
 pub(crate) fn scalars_of(raw: &str, frontmatter: &Range<usize>) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
@@ -26,7 +26,8 @@ pub(crate) fn scalars_of(raw: &str, frontmatter: &Range<usize>) -> Vec<(Range<us
     found.into_iter().map(|(span, text)| (within(span), text)).collect()
 }
 
-/// Returns the values of some top-level keys, with their byte ranges; `None` if the frontmatter is invalid or too large.
+/// Returns the values of some top-level keys, with their byte ranges; `None` if the frontmatter is invalid or too
+/// large.
 pub(crate) fn values_of(raw: &str, frontmatter: &Range<usize>, keys: &[&str]) -> Option<Vec<(Range<usize>, Value)>> {
     if frontmatter.len() > FRONTMATTER_BYTES {
         return None;

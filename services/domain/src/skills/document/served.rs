@@ -16,8 +16,8 @@ use crate::text::lines;
 pub struct ServedDocument<'a> {
     /// The text; borrowed if the stored text is served unchanged.
     pub text: Cow<'a, str>,
-    /// The frontmatter of the text by the core schema of YAML 1.2. Hosts parse the text again and compare the result
-    /// with it.
+    /// The text's frontmatter, converted by the core schema of YAML 1.2. Hosts parse the text again and compare the
+    /// result with this value.
     pub frontmatter: Map<String, Value>,
 }
 

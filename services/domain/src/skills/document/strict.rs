@@ -1,4 +1,4 @@
-//! The form of a document that the strict validator of agentskills.io accepts.
+//! The form of a document that the strict validator from agentskills.io accepts.
 
 use super::change::put;
 use super::fields::{ALLOWED_TOOLS, text_of};
@@ -41,7 +41,8 @@ pub(super) fn frontmatter(root: &Node, name: &SkillName) -> String {
     print::mapping(&top, 0, Dialect::Strict)
 }
 
-/// Returns entries for a `metadata` value that is not a mapping: the value under the key `metadata`; empty for null.
+/// Returns entries in place of a `metadata` value that is not a mapping: the value under the key `metadata`. Returns no
+/// entries for null.
 fn loose(node: &Node) -> Vec<(Node, Node)> {
     if node.is_null() { Vec::new() } else { vec![(Node::text("metadata"), node.clone())] }
 }

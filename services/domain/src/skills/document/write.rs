@@ -1,4 +1,4 @@
-//! Creates documents from fields, and edits documents without changing other bytes. `compose.rs` makes the
+//! Creates documents from fields, and edits documents without changing any other byte. `compose.rs` makes the
 //! frontmatter.
 
 use super::change::EditedText;
@@ -9,8 +9,8 @@ use crate::skills::name::SkillName;
 use crate::text::lines;
 
 impl SkillDocument {
-    /// Writes a new document in the strict form; Knowhow's own fields go under `metadata`.
-    /// The frontmatter's name is the last segment of `name`, without its namespace.
+    /// Writes a new document in the strict form. Knowhow's own fields go under `metadata`. The frontmatter's name is
+    /// the last segment of `name`, without its namespace.
     pub fn compose(name: &SkillName, edits: &FieldEdits, content: &str, limits: &Limits) -> Result<Self> {
         let edits = edits.absorbed().map_err(Error::Invalid)?;
         check_content(content)?;
@@ -41,8 +41,8 @@ impl SkillDocument {
         Self::read(raw, limits, Some(draft))
     }
 
-    /// Removes metadata that equals the stored metadata. New rules must not reject values that a caller only sends
-    /// back.
+    /// Removes metadata that equals the stored metadata. New rules must not reject values that a caller only sends back
+    /// unchanged.
     fn without_known_metadata(&self, edits: &FieldEdits) -> FieldEdits {
         let mut edits = edits.clone();
         if let Some(map) = &mut edits.metadata {

@@ -8,9 +8,9 @@ use serde_json::{Map, Number, Value};
 
 /// Maximum nesting depth, including the nodes that aliases refer to.
 const DEPTH: usize = 64;
-/// Maximum nodes, including the nodes that aliases refer to.
+/// Maximum number of nodes, including the nodes that aliases refer to.
 const NODES: usize = 20_000;
-/// Bytes of a scalar that count as one more node.
+/// Number of bytes in a scalar that count as one more node.
 const NODE_BYTES: usize = 32;
 
 /// Notation of a scalar, as far as it affects the value.
@@ -36,7 +36,7 @@ pub(super) enum NodeContent {
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) shape: NodeContent,
-    /// Byte range in the frontmatter; for an alias, the range of its use.
+    /// Byte range in the frontmatter. For an alias, the range of the alias itself.
     pub(super) span: Range<usize>,
     /// Whether the value is written as `[...]` or `{...}`.
     pub(super) flow: bool,
@@ -113,7 +113,7 @@ impl Node {
         if let NodeContent::Mapping(entries) = &self.shape { Some(entries) } else { None }
     }
 
-    /// Returns the value under `key` of a mapping.
+    /// Returns the value of `key` in a mapping.
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         self.entries()?.iter().find(|(name, _)| name.key() == key).map(|(_, value)| value)
     }
@@ -195,7 +195,7 @@ struct OpenNode {
     anchor: usize,
     mapping: bool,
     tagged: bool,
-    /// Items of a list, or alternating keys and values of a mapping.
+    /// Items in a list, or keys and values of a mapping in alternation.
     nodes: Vec<Node>,
 }
 

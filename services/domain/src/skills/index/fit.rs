@@ -1,16 +1,16 @@
-//! Fits the lines of an index into a budget: shortens all texts first, then drops the texts of the lowest-ranked
+//! Fits the lines in an index into a budget: shortens all texts first, then drops the texts of the lowest-ranked
 //! skills.
 
 use super::{Entry, LineTreatment, cost};
 use crate::kernel::limits::DESCRIPTION_CHARS;
 use crate::text::phrase::SplitDescription;
 
-/// Minimum characters of a shortened text. A shorter text would not describe the skill, so the line shows only the
-/// name.
+/// Minimum number of characters in a shortened text. A shorter text would not describe the skill, so the line shows
+/// only the name.
 const SHORTEST_CHARS: usize = 70;
 
-/// Shortens all texts to the greatest common length that fits. Returns `false` and leaves the texts if no length
-/// fits.
+/// Shortens all texts to the greatest common length that fits. Returns `false` and leaves the texts unchanged if no
+/// length fits.
 pub(super) fn shorten_all(entries: &mut [Entry<'_>], room: usize) -> bool {
     let names: usize = entries.iter().map(Entry::bare_cost).sum();
     // The names alone do not fit.
@@ -48,7 +48,7 @@ pub(super) fn drop_least(entries: &mut [Entry<'_>], room: usize) {
         if cost <= spare {
             spare -= cost;
         } else {
-            // Stops here, because a shorter line must not be shown instead of a line of higher rank.
+            // Stops here, because a shorter line must not be shown instead of a line with a higher rank.
             spare = 0;
             entry.treatment = left;
         }

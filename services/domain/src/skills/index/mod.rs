@@ -17,7 +17,7 @@ pub use rank::{SkillUsage, rank_skills};
 /// Default budget, in characters.
 pub const INDEX_BUDGET: usize = 16_000;
 
-/// The supported budgets in characters. Each needs a separate rendering, so callers share these few.
+/// The supported budgets in characters. Each budget is rendered separately, so there are only a few.
 pub const BUDGET_STEPS: [u32; 11] =
     [200, 500, 1_000, 2_000, 5_000, 10_000, INDEX_BUDGET as u32, 30_000, 50_000, 100_000, 200_000];
 
@@ -26,7 +26,7 @@ pub fn step_below(budget: u32) -> u32 {
     let [least, ..] = BUDGET_STEPS;
     BUDGET_STEPS.into_iter().rev().find(|step| *step <= budget).unwrap_or(least)
 }
-/// Maximum characters read of a summary or description.
+/// Maximum number of characters read from a summary or description.
 const READ_CHARS: usize = 2_000;
 
 /// A skill to show in the index.
@@ -36,10 +36,10 @@ pub struct IndexLine<'a> {
     pub name: &'a str,
     /// The author's summary, if there is one. It is shown unchanged.
     pub summary: Option<&'a str>,
-    /// The generated summary, if there is one, for indexes of summaries.
+    /// The generated summary, if there is one; used in indexes that show summaries.
     pub made_summary: Option<&'a str>,
     pub description: &'a str,
-    /// Skills of the lowest rank lose their text first; see [`rank_skills`].
+    /// Rank of the skill. Skills with the lowest rank lose their text first; see [`rank_skills`].
     pub rank: f32,
     /// Whether the skill is untrusted; its line then has a mark.
     pub is_tainted: bool,
@@ -65,10 +65,10 @@ pub struct IndexStyle {
     pub can_search: bool,
 }
 
-/// A rendered index, with counts of shortened and omitted lines.
+/// A rendered index, with the numbers of shortened and omitted lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SkillIndex {
-    /// The block for the prompt, without a line end; empty without skills.
+    /// The block for the prompt, without a line end; empty if there are no skills.
     pub text: String,
     /// Number of skills with a shortened line.
     pub shortened: usize,
@@ -80,9 +80,9 @@ pub struct SkillIndex {
 
 /// Renders the index, ordered by name, within `budget_chars` (Unicode characters).
 ///
-/// If the budget is too small, descriptions are shortened to a common length, by sentences and phrases. If that is
-/// not enough, only the skills of the highest rank keep their descriptions. The others are shown by name if all names
-/// take at most half of the budget, and omitted otherwise. Among skills of equal rank, the last by name is dropped
+/// If the budget is too small, descriptions are shortened to a common length, by sentences and phrases. If that is not
+/// enough, only the skills with the highest rank keep their descriptions. The others are shown by name if all names
+/// take at most half of the budget, and omitted otherwise. Among skills with equal rank, the last by name is dropped
 /// first. A last line reports the omissions. The text exceeds the budget only if the header and this line do not fit.
 pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexStyle) -> SkillIndex {
     if lines.is_empty() {
@@ -116,7 +116,7 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexS
 }
 
 /// Returns a line of at most 15 words and 160 characters: the summary, or the headline of the description if the
-/// summary is empty. A SKILL.md may have a summary of any length.
+/// summary is empty. This is needed because a SKILL.md may have a summary of any length.
 pub fn gist(summary: Option<&str>, description: &str) -> String {
     summary.and_then(own_summary).unwrap_or_else(|| headline(description))
 }
@@ -181,23 +181,23 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the characters of the line without its text, with a line end.
+    /// Returns the number of characters in the line without its text, but with a line end.
     fn bare_cost(&self) -> usize {
         "\n- ".len() + chars(self.line.name) + self.mark.len()
     }
 
-    /// Returns the characters that the text adds.
+    /// Returns the number of characters that the text adds to the line.
     fn text_cost(&self) -> usize {
         cost(self.text())
     }
 }
 
-/// Returns the characters that a text adds to its line.
+/// Returns the number of characters that a text adds to its line.
 fn cost(text: &str) -> usize {
     if text.is_empty() { 0 } else { ": ".len() + chars(text) }
 }
 
-/// Returns the last line of an incomplete index.
+/// Returns the last line of an incomplete index, which describes the omissions.
 fn note(shortened: usize, bare: usize, omitted: usize, style: &IndexStyle) -> String {
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let parts = [

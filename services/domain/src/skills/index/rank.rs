@@ -17,7 +17,7 @@ pub struct SkillUsage {
 
 /// Days without use after which a skill's score drops to three quarters.
 const HALF_LIFE_DAYS: f32 = 30.0;
-/// Score of a pinned skill. It is higher than importance, use and recency can reach.
+/// Score of a pinned skill. It exceeds any score from importance, use and recency.
 const PINNED: f32 = 1_000.0;
 
 /// Returns the score of each skill for the index. Pinned skills come first; importance, use and recency order the

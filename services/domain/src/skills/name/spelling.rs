@@ -1,4 +1,4 @@
-//! Keys of names as users and hosts write them, and transliteration of names in other letters.
+//! Look-up keys for names as users and hosts write them, and transliteration of names in non-ASCII letters.
 
 use std::borrow::Cow;
 
@@ -25,14 +25,14 @@ pub(super) fn keys(text: &str) -> Vec<String> {
     keys
 }
 
-/// Returns the key of a segment. A segment in other letters is cut to the maximum length, as when its skill was
+/// Returns the key of a segment. A segment in non-ASCII letters is cut to the maximum length, as when its skill was
 /// saved.
 fn key_of(segment: &str) -> Option<String> {
     if segment.is_ascii() { Some(tidy_segment(segment)) } else { respell(segment) }
 }
 
-/// Returns a name without quotes, the marks of a command, the scheme of a URI and the ending of a file. Returns
-/// `None` if it has a segment `.` or `..`, or control characters.
+/// Returns a name without quotes, command marks, URI scheme and file extension. Returns `None` if it has a segment `.`
+/// or `..`, or control characters.
 fn bare(text: &str) -> Option<String> {
     let text = text.trim().trim_matches(['"', '\'', '`']);
     let path = match text.get(..SCHEME.len()) {

@@ -1,4 +1,4 @@
-//! Tolerant search for a text of several lines. Matches are whole lines of the file.
+//! Tolerant search for a text with several lines. Matches are whole lines in the file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,14 +10,14 @@ use super::work::PatchBudget;
 use super::{MATCHES, Match, Replacement, Strategy, within_budget};
 use crate::text::lines::{self, TextLine};
 
-/// Minimum lines of a match by similarity.
+/// Minimum number of lines in a match by similarity.
 const SIMILAR_LINES: usize = 3;
 /// Maximum number of blocks compared.
 const CANDIDATES: usize = 200;
-/// Maximum number of lines of all compared blocks together.
+/// Maximum number of lines in all compared blocks together.
 const CANDIDATE_LINES: usize = 20_000;
 
-/// Returns all matches of `change.old` under the strategy, with their replacements.
+/// Returns all matches for `change.old` that the strategy allows, with their replacements.
 pub(super) fn find(forms: &Forms, change: Replacement<'_>, strategy: Strategy) -> Vec<Match> {
     let (text, keyed) = (forms.text.as_str(), forms.keyed(change.work));
     let (all, old) = (keyed.lines.as_slice(), texts(change.old));
@@ -160,7 +160,7 @@ fn similar_places(keyed: &KeyedLines, old: &[&str], work: &PatchBudget) -> Vec<u
         .collect()
 }
 
-/// Checks whether the lines from `start` on have the same words as `old`, line by line.
+/// Checks line by line whether the lines from `start` on have the same words as `old`.
 fn has_same_words(old: &[String], keyed: &KeyedLines, start: usize, work: &PatchBudget) -> bool {
     old.iter().zip(&keyed.numbers[start..]).all(|(old, number)| {
         let line: &str = &keyed.keys[*number];

@@ -8,12 +8,12 @@ use super::{Miss, Strategy, shown};
 use crate::kernel::error::{LineDifference, Passage};
 
 const PASSAGES: usize = 3;
-/// Maximum lines shown of one passage.
+/// Maximum number of lines that are shown of one passage.
 const SHOWN_LINES: usize = 12;
 /// Minimum similarity of the second and third passage.
 const WORTHWHILE: f64 = 0.3;
 
-/// Characters shown before a difference in a long line.
+/// Number of characters shown before a difference in a long line.
 const LEAD: usize = 60;
 
 /// Returns the miss for a text that was not found, with the passages that are most similar to it.
@@ -23,8 +23,8 @@ pub(super) fn miss(text: &str, old: &str) -> Miss {
     Miss::NotFound { closest, difference }
 }
 
-/// Returns the first line of `old` that differs from the passage at `line`. A line with other words is preferred to a
-/// line that only has other bytes.
+/// Returns the first line of `old` that differs from the passage at `line`. A line that differs in its words is
+/// preferred to a line that differs only in other characters.
 fn difference(text: &str, old: &str, line: usize) -> Option<LineDifference> {
     let (old, file) = (texts(old), texts(text));
     let file = file.get(line - 1..)?;
@@ -46,7 +46,8 @@ fn difference(text: &str, old: &str, line: usize) -> Option<LineDifference> {
     Some(LineDifference { line: line + at, text: excerpt(file[at]), old_string: excerpt(old[at]) })
 }
 
-/// Returns at most 3 passages with as many lines as `old`, the passages with the most common letter pairs first.
+/// Returns at most 3 passages with as many lines as `old`. Passages that have the most letter pairs in common with it
+/// come first.
 pub(super) fn passages(text: &str, old: &str) -> Vec<Passage> {
     let all = texts(text);
     let height = texts(old).len().clamp(1, all.len().max(1));

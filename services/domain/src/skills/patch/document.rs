@@ -1,4 +1,4 @@
-//! Patches whole skills: edits of body, frontmatter and resources. The edits are applied together, or the skill stays
+//! Patches whole skills: edits to body, frontmatter and resources. The edits are applied together, or the skill stays
 //! unchanged.
 
 mod place;
@@ -26,9 +26,9 @@ pub struct Patched {
     pub document: SkillDocument,
     /// Changed resources with their final text.
     pub resources: Vec<(ResourcePath, String)>,
-    /// Number of replaced places.
+    /// Number of replaced passages.
     pub replacements: usize,
-    /// The loosest strategy that found a text.
+    /// The loosest strategy that was needed to find a text.
     pub matched: Strategy,
     /// Whether the edits undo each other, so that the skill stays the same.
     pub unchanged: bool,
@@ -75,13 +75,13 @@ pub fn edits_digest(edits: &[Edit]) -> [u8; 32] {
         part(&edit.old_string);
         part(&edit.new_string);
         part(if edit.replace_all { "all" } else { "one" });
-        // The default is hashed as an empty text, which differs from every path.
+        // An absent path is hashed as an empty text, which differs from every path.
         part(edit.path.as_deref().unwrap_or_default());
     }
     hash.finalize().into()
 }
 
-/// A text of the skill, identified independently of its content.
+/// Identifies a text in the skill, independently of the text's content.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum SkillTextId {
     Document(DocumentPart),
@@ -96,9 +96,9 @@ struct PatchedSkill<'a> {
     /// Search forms of the texts, which later edits reuse.
     forms: HashMap<SkillTextId, Forms>,
     work: &'a PatchBudget,
-    /// Number of places replaced by the edits so far.
+    /// Number of passages that the edits have replaced so far.
     replacements: usize,
-    /// The loosest strategy used so far.
+    /// The loosest strategy that was needed so far.
     matched: Strategy,
 }
 

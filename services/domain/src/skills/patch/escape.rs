@@ -6,7 +6,7 @@ use std::collections::HashSet;
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     text: &'a str,
-    /// The character that the escape sequence stands for; `None` for other pieces.
+    /// The character that the escape sequence stands for; `None` if the piece is not an escape sequence.
     meant: Option<char>,
 }
 
@@ -17,8 +17,8 @@ pub(super) fn unescape(text: &str) -> Option<String> {
     (pieces.iter().any(|piece| piece.meant.is_some()) && !plain.trim().is_empty()).then_some(plain)
 }
 
-/// Replaces the escapes of `new` that `old` also has, before or after an equal word. Returns any other escape as the
-/// error, because it may be meant literally, as in `C:\temp`.
+/// Replaces the escapes in `new` that `old` also has, before or after an equal word. If `new` has another escape, fails
+/// with that escape, because it may be meant literally, as in `C:\temp`.
 pub(super) fn unescape_as<'a>(old: &str, new: &'a str) -> Result<String, &'a str> {
     let (old, new) = (pieces(old), pieces(new));
     let escapes = || (0..old.len()).filter(|&at| old[at].meant.is_some());

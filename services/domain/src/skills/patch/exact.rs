@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::MATCHES;
 
-/// Returns the positions of `old`. If `all` is set, returns all positions from left to right without overlap;
-/// otherwise the first `MATCHES`, including overlapping ones.
+/// Returns the byte ranges of `old` in the text. If `all` is set, returns all ranges from left to right without
+/// overlap; otherwise the first `MATCHES` ranges, including overlapping ones.
 pub(super) fn find(text: &str, old: &str, all: bool) -> Vec<Range<usize>> {
     if all {
         return text.match_indices(old).map(|(at, _)| at..at + old.len()).collect();

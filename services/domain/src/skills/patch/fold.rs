@@ -56,8 +56,7 @@ impl Folded {
         self.ends.resize(self.text.len(), piece.end);
     }
 
-    /// Replaces whole lines of the original by `part`. The rest stays valid, because no folded run crosses a line
-    /// end.
+    /// Replaces whole lines in the original by `part`. The rest stays valid, because no folded run crosses a line end.
     pub(super) fn splice(&mut self, lines: Range<usize>, part: &str, strategy: Strategy) {
         let (new, old) = (Self::new(part, strategy), self.range_of(lines.clone()));
         let moved = |at: &usize| at + lines.start;
@@ -76,7 +75,7 @@ impl Folded {
         fits.then(|| self.starts[range.start]..self.ends[range.end - 1])
     }
 
-    /// Returns the folded range of the original bytes.
+    /// Returns the range in the folded text for a range of original bytes.
     pub(super) fn range_of(&self, original: Range<usize>) -> Range<usize> {
         let start = self.starts.partition_point(|&start| start < original.start);
         start..self.starts.partition_point(|&start| start < original.end).max(start)

@@ -15,9 +15,9 @@ use crate::text::lines::{self, TextLine};
 pub(super) struct Forms {
     pub(super) text: String,
     keyed: OnceCell<KeyedLines>,
-    /// The text with runs of blanks folded.
+    /// The text with folded runs of blanks.
     blanks: OnceCell<Folded>,
-    /// The text with typographic variants folded too.
+    /// The text with folded runs of blanks and typographic variants.
     plain: OnceCell<Folded>,
 }
 
@@ -62,7 +62,7 @@ impl Forms {
         })
     }
 
-    /// Updates the forms to a changed text.
+    /// Updates the forms to those of a changed text.
     pub(super) fn follow(&mut self, text: &str, work: &PatchBudget) {
         let Some((before, after)) = changed_lines(&self.text, text) else { return };
         // Positions after the change move, so the cost includes a share of the whole text.
@@ -82,7 +82,7 @@ impl Forms {
 }
 
 impl KeyedLines {
-    /// Returns the number of each line's key and assigns numbers to new keys.
+    /// Returns the number of each line's key, and assigns numbers to new keys.
     fn number(&mut self, text: &str, lines: &[TextLine]) -> Vec<usize> {
         let number = |line: &TextLine| {
             let key = line_key(&text[line.text()], Strategy::Unicode);
@@ -148,7 +148,7 @@ fn changed_lines(old: &str, new: &str) -> Option<(Range<usize>, Range<usize>)> {
     Some((start..end, start..new.len() - (old.len() - end)))
 }
 
-/// Bytes compared at a time, which is much faster than comparing single bytes.
+/// Number of bytes that are compared at a time, which is much faster than comparing single bytes.
 const CHUNK: usize = 1024;
 
 /// Returns the length of the common prefix in bytes.

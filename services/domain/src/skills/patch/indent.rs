@@ -19,7 +19,7 @@ impl Indents {
                 known.push((old.to_owned(), file.to_owned()));
             }
         }
-        // The deepest come first, so that the first matching prefix is the longest.
+        // The deepest indentations come first, so that the first matching prefix is the longest.
         known.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
         Self { pairs: known }
     }

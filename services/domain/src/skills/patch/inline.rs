@@ -1,4 +1,4 @@
-//! Tolerant search for a text of one line, possibly inside a longer line.
+//! Tolerant search for a text with one line, possibly inside a longer line.
 
 use std::ops::Range;
 
@@ -10,17 +10,17 @@ use crate::text::lines;
 
 /// Maximum number of failed candidates. Limits the time on repetitive texts.
 const ATTEMPTS: usize = 500;
-/// Maximum bytes of all failed candidates together.
+/// Maximum number of bytes in all failed candidates together.
 const ATTEMPT_BYTES: usize = 8 * 1024 * 1024;
 
-/// A text to search for and its required position in the line.
+/// A text to search for, and its required position in the line.
 struct InlinePattern<'a> {
     text: &'a str,
     at_line_start: bool,
     at_line_end: bool,
 }
 
-/// Returns all matches of `change.old` under the strategy, with their replacements.
+/// Returns all matches for `change.old` that the strategy allows, with their replacements.
 pub(super) fn find(forms: &Forms, change: Replacement<'_>, strategy: Strategy) -> Vec<Match> {
     let (text, old) = (forms.text.as_str(), change.old);
     let (start, end) = (old.trim_start_matches([' ', '\t']), old.trim_end_matches([' ', '\t']));
@@ -93,8 +93,8 @@ fn stands_right(text: &str, range: &Range<usize>, pattern: &InlinePattern<'_>, c
     starts && ends && has_whole_words(text, range) && have_same_dashes(pattern.text, &text[range.clone()])
 }
 
-/// Checks whether a range neither begins nor ends inside a word. Scripts without blanks between words have no such
-/// limits.
+/// Checks whether a range neither begins nor ends inside a word. Words in scripts without blanks have no boundaries, so
+/// the range may begin or end anywhere in them.
 fn has_whole_words(text: &str, range: &Range<usize>) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric() && c < '\u{2e80}');
     let splits = |at: usize| is_word(text[..at].chars().next_back()) && is_word(text[at..].chars().next());

@@ -28,7 +28,7 @@ use crate::text::lines;
 use forms::Forms;
 use work::PatchBudget;
 
-/// Maximum matches listed if a text is ambiguous.
+/// Maximum number of matches listed if a text is ambiguous.
 const MATCHES: usize = 20;
 /// Maximum size of the text after replacement, in bytes.
 const RESULT_BYTES: usize = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ const RESULT_BYTES: usize = 16 * 1024 * 1024;
 const TOO_DEAR: &str = "finding the texts of these edits takes too much work; give each old_string exactly as the file has it, \
     or send fewer edits at once";
 
-/// A replacement in a skill.
+/// An edit to a skill: the replacement of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
@@ -92,9 +92,9 @@ pub enum Strategy {
 pub struct Replaced {
     /// The whole new text.
     pub text: String,
-    /// Number of replaced places.
+    /// Number of replaced passages.
     pub replacements: usize,
-    /// Strategy that found the replaced places.
+    /// Strategy that found the replaced passages.
     pub matched: Strategy,
 }
 
@@ -113,7 +113,7 @@ pub enum Miss {
         /// The lines of the matches, at most 20.
         matches: Vec<Passage>,
     },
-    /// The edit is invalid; the text gives the reason.
+    /// The edit is invalid, for the given reason.
     Invalid(String),
 }
 
@@ -198,8 +198,8 @@ impl Replacement<'_> {
         if is_one_line { inline::find(forms, self, strategy) } else { block::find(forms, self, strategy) }
     }
 
-    /// Replaces the matches; `None` without matches. Returns a `Miss` if they are ambiguous, too large or take too
-    /// much work.
+    /// Replaces the matches. Returns `None` if there are no matches. Returns a `Miss` if they are ambiguous, too large
+    /// or take too much work.
     fn replace(self, text: &str, found: Vec<Match>, matched: Strategy) -> Result<Option<Replaced>, Miss> {
         if self.work.is_spent() {
             return Err(Miss::Invalid(TOO_DEAR.into()));
@@ -239,7 +239,7 @@ fn within_budget(found: impl Iterator<Item = Match>, work: &PatchBudget) -> Vec<
     found.take_while(fits).collect()
 }
 
-/// Returns the error for an escape of `new_string` that `old_string` does not have at the same place.
+/// Returns the error message for an escape in `new_string` that `old_string` does not have at the same place.
 fn unclear_escape(escape: &str) -> String {
     format!(
         "was found only with its escapes read as the characters they mean, but new_string has {escape} where \
@@ -247,7 +247,7 @@ fn unclear_escape(escape: &str) -> String {
     )
 }
 
-/// Returns the line around a byte, as callers see it.
+/// Returns the line that contains a byte, as shown to callers.
 fn passage(text: &str, at: usize) -> Passage {
     let line = lines::line_at(text, lines::start_of(text, at));
     Passage { line: lines::number_of(text, at), text: shown(&text[line.text()]) }

@@ -11,9 +11,9 @@ use crate::text::lines::{self, TextLine};
 /// count as changed.
 const WORK: usize = 1_000_000;
 
-/// Fixed cost of rewriting a block, in units of [`PatchBudget`].
+/// Fixed cost for rewriting a block, in units of [`PatchBudget`].
 const PER_BLOCK: usize = 100;
-/// Additional cost of each line of the block, in units of [`PatchBudget`].
+/// Additional cost for each line of the block, in units of [`PatchBudget`].
 const PER_LINE: usize = 40;
 
 /// Maximum distance in lines between a new line and the line it takes its indentation from.
@@ -30,7 +30,7 @@ pub(super) fn with_line_ends_of(text: &str, new: &str) -> String {
     if uniform { lines::convert(new, ending) } else { new.to_owned() }
 }
 
-/// A matched block: whole lines of the file, one for each searched line.
+/// A matched block: whole lines in the file, one for each searched line.
 pub(super) struct MatchedBlock<'a> {
     pub(super) text: &'a str,
     pub(super) lines: &'a [TextLine],
@@ -51,7 +51,7 @@ struct ChangedLine<'a> {
 }
 
 impl MatchedBlock<'_> {
-    /// Returns the replacement of the block. Lines that the edit does not change stay as they are in the file. New
+    /// Returns the replacement for the block. Lines that the edit does not change stay as they are in the file. New
     /// lines get the file's indentation and line ends.
     pub(super) fn rewritten(&self) -> Match {
         let (old, new) = (texts(self.old), texts(self.new));
@@ -81,7 +81,7 @@ impl MatchedBlock<'_> {
         self.joined(&out, ending)
     }
 
-    /// Returns a changed line with the dashes and quotes of the file.
+    /// Returns a changed line with the file's own dashes and quotes.
     fn changed(&self, indents: &Indents, line: ChangedLine<'_>) -> String {
         let ChangedLine { old, new, file } = line;
         let same_depth = !old.trim().is_empty() && !new.trim().is_empty() && indent_of(old) == indent_of(new);
@@ -125,7 +125,7 @@ impl MatchedBlock<'_> {
     }
 }
 
-/// Indents a new line like `near`, a line of the file with the same depth in the searched text.
+/// Indents a new line like `near`, a line in the file that has the same depth in the searched text.
 fn added(indents: &Indents, new: &str, near: Option<&str>) -> String {
     match near {
         Some(line) if !new.trim().is_empty() => format!("{}{}", indent_of(line), &new[indent_of(new).len()..]),
@@ -141,7 +141,7 @@ fn nearest_of_depth(old: &[&str], new: &str, at: usize) -> Option<usize> {
     before.chain(after).find(fits)
 }
 
-/// Returns the lines of a text without their line ends.
+/// Returns the lines in a text without their line ends.
 pub(super) fn texts(text: &str) -> Vec<&str> {
     lines::split(text).iter().map(|line| &text[line.text()]).collect()
 }

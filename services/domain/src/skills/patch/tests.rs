@@ -189,7 +189,7 @@ fn blocks_with_the_same_words_are_similar() {
     assert_eq!(lines_of(miss)[0].0, 1);
 }
 
-/// Lines of a skill, each with a variant that differs in a word.
+/// Lines as in a skill, each with a variant that differs in a word.
 const READINGS: &[[&str; 2]] = &[
     [
         "- Never send mail to customers on Sunday without asking",
@@ -287,7 +287,7 @@ fn is_ambiguous(miss: &Miss) -> bool {
     matches!(miss, Miss::Ambiguous { .. })
 }
 
-/// Generates texts of few letters and much white space, so that tolerant matches are common.
+/// Generates texts with few letters and much white space, so that tolerant matches are common.
 fn layout() -> impl proptest::strategy::Strategy<Value = String> {
     let bits = ["a", "b", "é", " ", "  ", "\t", "\n", "\r\n", "—", "--", "“", "\"", "…", "\u{a0}", "a b", "    a\n"];
     prop::collection::vec(prop::sample::select(bits.to_vec()), 1..14).prop_map(|bits| bits.concat())

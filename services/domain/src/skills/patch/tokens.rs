@@ -10,8 +10,8 @@ use crate::text::diff::{self, DiffStep};
 /// Maximum product of token counts for a comparison. Longer replacements are used unchanged.
 const WORK: usize = 1_000_000;
 
-/// Returns `new` with the tokens that it shares with `old` written as in `file`. `file` is the text that matched
-/// `old`.
+/// Returns `new` with some tokens written as in `file`: those that it shares with `old`. `file` is the text that
+/// matched `old`.
 pub(super) fn merge(old: &str, new: &str, file: &str, work: &PatchBudget) -> String {
     let (before, after) = (split(old), split(new));
     if before.len() * after.len() > WORK {

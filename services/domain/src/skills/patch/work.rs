@@ -1,17 +1,17 @@
-//! Work budget of all edits of one patch. Work is counted, not timed, so that a patch has the same outcome on every
+//! Work budget for all edits in one patch. Work is counted, not timed, so that a patch has the same outcome on every
 //! machine.
 
 use std::cell::Cell;
 
 /// Budget for each byte of the texts, in units of about ten nanoseconds.
 const PER_BYTE: usize = 32;
-/// Budget of a patch of empty texts, in the same units as `PER_BYTE`.
+/// Budget for a patch to empty texts, in the same units as `PER_BYTE`.
 const BASE: usize = 8 * 1024 * 1024;
 
 pub(super) struct PatchBudget(Cell<usize>);
 
 impl PatchBudget {
-    /// Makes a budget for edits of texts with `bytes` bytes in total.
+    /// Makes a budget for edits to texts with `bytes` bytes in total.
     pub(super) fn for_bytes(bytes: usize) -> Self {
         Self(Cell::new(bytes.saturating_mul(PER_BYTE).saturating_add(BASE)))
     }
@@ -21,7 +21,7 @@ impl PatchBudget {
         self.0.set(self.0.get().saturating_sub(units));
     }
 
-    /// Extends the budget for another text of `bytes` bytes.
+    /// Extends the budget because another text with `bytes` bytes is edited.
     pub(super) fn add_bytes(&self, bytes: usize) {
         self.0.set(self.0.get().saturating_add(bytes.saturating_mul(PER_BYTE)));
     }

@@ -5,7 +5,7 @@ use unicode_security::confusable_detection::skeleton;
 
 use crate::text::invisible::is_invisible;
 
-/// Devices of Windows. `COM` and `LPT` with a digit are devices too.
+/// Names of Windows devices. `COM` and `LPT` with a digit are device names too.
 const DEVICES: [&str; 7] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"];
 /// Ordinary letters and digits that Unicode lists as similar to `.`, `/` or `\`.
 const EVERYDAY: [char; 6] = ['ノ', 'ﾉ', '丿', '丶', '٠', '۰'];
@@ -44,14 +44,14 @@ fn is_punctuation(text: impl Iterator<Item = char>) -> bool {
     text.peek().is_some() && text.all(|c| matches!(c, '.' | '/' | '\\'))
 }
 
-/// Checks whether a character is invisible and of no use within a word. Joiners and variation selectors are of use
+/// Checks whether a character is invisible and has no use within a word. Joiners and variation selectors have a use
 /// there.
 pub(super) fn is_needlessly_invisible(c: char) -> bool {
     let has_use = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
     (is_invisible(c) && !has_use) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Checks whether a name is a device of Windows, with any extension.
+/// Checks whether a name is that of a Windows device, with any extension.
 pub(crate) fn is_device(segment: &str) -> bool {
     let stem = segment.split('.').next().unwrap_or_default().trim_end().to_uppercase();
     let has_number = |port: &str| {

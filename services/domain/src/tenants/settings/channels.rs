@@ -1,4 +1,4 @@
-//! Settings of a channel.
+//! Settings for a channel.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,29 @@ use crate::kernel::object::Object;
 use crate::recall::Judge;
 use crate::{Channel, Tools};
 
-/// Limits of a channel. Absent members use the tenant's value or the service's default.
+/// Limits and settings for a channel. Absent members use the tenant's value or the service's default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelSettings {
-    /// Maximum rounds of an agent to answer a message: calls of its model, each with its tool calls.
+    /// Maximum number of rounds that an agent may take to answer a message. A round is one call to its model with the
+    /// resulting tool calls.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
-    /// Maximum characters of the skill index in a snapshot.
+    /// Maximum number of characters in the skill index in a snapshot.
     #[schema(minimum = 200, maximum = 200_000)]
     pub index_budget: Option<u32>,
-    /// Maximum characters of skill bodies in a turn.
+    /// Maximum number of characters of skill bodies in a turn.
     #[schema(maximum = 1_000_000)]
     pub body_budget: Option<u32>,
-    /// Maximum skills that a turn adds to the skills named in its message.
+    /// Maximum number of skills that a turn adds to the skills named in its message.
     #[schema(maximum = 20)]
     pub relevant_skills: Option<u32>,
     /// Minimum probability, 0 to 1, that a message asks for a skill.
     #[schema(minimum = 0, maximum = 1)]
     pub min_score: Option<f32>,
-    /// Judging of the found skills by a chat model; by default the tenant's setting.
+    /// Condition for judging the found skills with a chat model; by default the tenant's setting.
     pub judge: Option<Judge>,
-    /// Tools that the agent can call if its session has no setting for them; `none` by default.
+    /// Tools that the agent can call, unless its session sets them; `none` by default.
     pub tools: Option<Tools>,
     /// Minutes of silence after which a conversation ends.
     #[schema(minimum = 1, maximum = 10_080)]
@@ -45,7 +46,7 @@ pub(super) fn by_channel<'de, D: Deserializer<'de>>(
     Ok(objects.into_iter().map(|(ChannelName(channel), Object(settings))| (channel, settings)).collect())
 }
 
-/// A channel as name of a JSON member. Any other name is rejected as an unknown member.
+/// A channel, as the name of a JSON member. Any other name is rejected as an unknown member.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct ChannelName(Channel);
 

@@ -1,4 +1,4 @@
-//! Describes changes of a tenant for the audit log.
+//! Describes changes to a tenant for the audit log.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Effective settings of a channel: the channel's own value, otherwise the tenant's value or the service's default.
+//! Effective settings for a channel: the channel's own value, otherwise the tenant's value or the service's default.
 
 use chrono::TimeDelta;
 
@@ -7,22 +7,22 @@ use crate::recall::Judge;
 use crate::{Channel, Tools};
 
 impl TenantSettings {
-    /// Returns the maximum rounds to answer a message on a channel.
+    /// Returns the maximum number of rounds that an agent on a channel may take to answer a message.
     pub fn max_turns(&self, channel: Channel) -> u32 {
         self.channels.get(&channel).and_then(|c| c.max_turns).unwrap_or_else(|| channel.max_turns())
     }
 
-    /// Returns the maximum characters of the skill index on a channel.
+    /// Returns the maximum number of characters in the skill index on a channel.
     pub fn index_budget(&self, channel: Channel) -> u32 {
         self.channels.get(&channel).and_then(|c| c.index_budget).unwrap_or(self.index_budget)
     }
 
-    /// Returns the maximum characters of skill bodies in a turn on a channel.
+    /// Returns the maximum number of characters of skill bodies in a turn on a channel.
     pub fn body_budget(&self, channel: Channel) -> u32 {
         self.channels.get(&channel).and_then(|c| c.body_budget).unwrap_or_else(|| channel.body_budget())
     }
 
-    /// Returns the maximum skills that a turn on a channel adds to the skills named in its message.
+    /// Returns the maximum number of skills that a turn on a channel adds to the skills named in its message.
     pub fn relevant_skills(&self, channel: Channel) -> u32 {
         self.channels.get(&channel).and_then(|c| c.relevant_skills).unwrap_or_else(|| channel.relevant_skills())
     }
@@ -32,7 +32,7 @@ impl TenantSettings {
         self.channels.get(&channel).and_then(|c| c.min_score).unwrap_or(self.min_score)
     }
 
-    /// Returns the setting for the judging of skills by a model in turns on a channel.
+    /// Returns the condition for judging the found skills in turns on a channel.
     pub fn judge(&self, channel: Channel) -> Judge {
         self.channels.get(&channel).and_then(|c| c.judge).unwrap_or(self.judge)
     }
@@ -42,7 +42,7 @@ impl TenantSettings {
         Channel::ALL.iter().any(|channel| self.judge(*channel) != Judge::Off)
     }
 
-    /// Returns the tools that the agents on a channel can call.
+    /// Returns the tools that an agent on a channel can call.
     pub fn tools(&self, channel: Channel) -> Tools {
         self.channels.get(&channel).and_then(|c| c.tools).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Changes of settings as a JSON merge patch (RFC 7396).
+//! Changes to settings, as a JSON merge patch (RFC 7396).
 
 use std::fmt::Formatter;
 
@@ -12,7 +12,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::{TenantSettings, stored};
 use crate::{Error, FieldError, Result};
 
-/// A JSON merge patch of settings: absent members stay, null restores the default, objects merge.
+/// A JSON merge patch for settings: absent members stay unchanged, null restores the default, objects are merged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct SettingsPatch(Map<String, Value>);

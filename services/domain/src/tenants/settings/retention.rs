@@ -1,13 +1,13 @@
-//! Settings that limit the age or amount of stored data. A smaller value deletes data permanently.
+//! Settings that limit the age or amount of stored data. Reducing such a setting deletes data permanently.
 
 use super::{StoredSettings, TenantSettings};
 use crate::{Error, Result};
 
-/// A setting that deletes stored data if its value becomes smaller.
+/// A setting that deletes stored data when it is reduced.
 struct Retention {
     name: &'static str,
     value: fn(&TenantSettings) -> u64,
-    /// Data that a smaller value deletes.
+    /// The data that is deleted when the setting is reduced.
     deletes: &'static str,
 }
 
@@ -54,7 +54,8 @@ const RETENTIONS: [Retention; 8] = [
     },
 ];
 
-/// Rejects new settings that store less data than the old ones. An unusable stored value counts as the largest.
+/// Rejects new settings that keep less data than the old ones. An unusable stored value counts as larger than any
+/// other.
 ///
 /// # Errors
 /// `Conflict` `confirm-needed`, which names each such setting and the data that it deletes.

@@ -42,7 +42,7 @@ impl StoredSettings {
     }
 }
 
-/// Reads settings strictly: each member must be known, of its type, and in its range.
+/// Reads settings strictly: each member must be known, have the right type and be in its range.
 pub(super) fn parse(value: &Value) -> Result<TenantSettings, Vec<FieldError>> {
     if !value.is_object() {
         return Err(vec![FieldError::new("", "must be an object")]);

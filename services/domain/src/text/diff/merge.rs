@@ -1,10 +1,10 @@
-//! Merges two changes of the same text, line by line (diff3).
+//! Merges two changes to the same text, line by line (diff3).
 
 use std::ops::Range;
 
 use super::{ChangedRange, changes, lines_of};
 
-/// Error of a merge: both sides changed the same or adjacent lines.
+/// Error from a merge: both sides changed the same or adjacent lines in different ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The merged text with conflict markers.
@@ -54,9 +54,9 @@ fn push(text: &mut String, lines: &[&str]) {
 struct Branch<'a> {
     lines: Vec<&'a str>,
     changes: Vec<ChangedRange>,
-    /// Number of changes of this side that are already merged.
+    /// Number of this side's changes that are already merged.
     taken: usize,
-    /// The first line that is not merged yet: its number in the base, and on this side.
+    /// The first line that is not merged yet: its numbers in the base and on this side.
     at: (usize, usize),
 }
 

@@ -97,7 +97,7 @@ fn cpu_seconds() -> f64 {
 #[test]
 #[ignore = "measures time: make test-cost"]
 fn hostile_texts_cost_little() {
-    // Most of the large texts have more lines than are compared; the small texts do not.
+    // Most of the large texts exceed the number of lines that are compared. The small texts do not exceed it.
     for (name, from, to) in hostile(256 * 1024).into_iter().chain(hostile(10_000)) {
         let began = cpu_seconds();
         let merged = merge(&scattered_base(&from), &from, &to);

@@ -95,7 +95,7 @@ pub async fn list_directive_versions(ctx: &Ctx, name: &str, page: &PageQuery) ->
     Page::of(rows, limit, |last| last.version)
 }
 
-/// Replaces a directive by the tenant's own text. The next question to a model uses the new text.
+/// Replaces a directive with the tenant's own text. The next prompt uses the new text.
 ///
 /// # Errors
 /// `Forbidden`; `NotFound` for an unknown name; `Invalid` for the text; `VersionConflict`.

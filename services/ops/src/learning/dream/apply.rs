@@ -142,7 +142,7 @@ async fn change(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, over: LockedSkil
     Ok(JournalStep::Changed(JournalledChange { skill, name, version, digest, before, after }))
 }
 
-/// Returns the SHA-256 of the state of a draft, hex.
+/// Returns the hex SHA-256 of a draft's state.
 fn digest_of(draft: &Draft) -> String {
     manifest::hex(&manifest::state_digest(&draft.document.digest(), &draft.resources))
 }
@@ -226,7 +226,7 @@ fn refuse_taint(of: &Applying<'_>, current: &Locked) -> Applied<()> {
     Ok(())
 }
 
-/// Returns the locked skill. Rejects a skill that has changed since it was read, or that background processes may not
+/// Returns the locked skill. Rejects a skill that has changed since it was read, or that background processes must not
 /// change.
 fn open_at(current: Option<Locked>, name: &str, version: i32) -> Applied<Locked> {
     let Some(current) = current else { return conflict(format!("'{name}' was deleted")) };

@@ -1,4 +1,4 @@
-//! A call of the chat model, and its record.
+//! A call to the chat model, and its record.
 
 use knowhow_domain::learning::dream::ModelCall;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use crate::Priority;
 use crate::models::chat::{ChatLimits, ChatModel, Prompt, estimate_tokens};
 
 const LIMITS: ChatLimits = ChatLimits { tokens: 16_000, bytes: 1024 * 1024, total: Duration::from_secs(300) };
-/// Maximum characters of a stored answer.
+/// Maximum number of characters in a stored answer.
 const KEPT_CHARS: usize = 64 * 1024;
 
-/// A question for the model.
+/// A prompt for the model.
 pub(crate) struct LearningQuestion<'a> {
     pub(crate) chat: &'a ChatModel,
     pub(crate) system: &'a str,
@@ -23,12 +23,12 @@ pub(crate) struct LearningQuestion<'a> {
 /// The reason why the model gave no answer.
 pub(crate) struct NoAnswer {
     pub(crate) reason: String,
-    /// Whether a retry of the same question may succeed.
+    /// Whether a retry of the same prompt may succeed.
     pub(crate) may_come_later: bool,
 }
 
 impl LearningQuestion<'_> {
-    /// Asks the model. Returns the record of the call, and the answer or the reason why it is missing.
+    /// Sends the prompt to the model. Returns the record of the call, and the answer or the reason why it is missing.
     pub(crate) async fn put(&self) -> (ModelCall, std::result::Result<String, NoAnswer>) {
         let began = Instant::now();
         let question = &self.question.text;

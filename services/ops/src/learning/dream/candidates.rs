@@ -50,7 +50,7 @@ pub struct DreamCandidates {
 pub struct GapCandidate {
     /// Words that the requests have in common.
     pub label: String,
-    /// Mean cosine of the requests.
+    /// Mean cosine similarity between the requests.
     pub tightness: f32,
     /// The requests.
     pub requests: Vec<RequestCandidate>,
@@ -96,9 +96,9 @@ pub struct FamilyCandidate {
     /// The common prefix.
     #[schema(example = "mcp/*")]
     pub prefix: String,
-    /// The members' names, without the guide.
+    /// The members' names, without the skill that gives an overview of them.
     pub members: Vec<String>,
-    /// Whether a guide exists.
+    /// Whether a guide exists: a skill that gives an overview of the members.
     pub has_guide: bool,
 }
 
@@ -125,17 +125,17 @@ pub struct SparseCandidate {
 pub struct RiskCandidate {
     /// The skill's name.
     pub skill: String,
-    /// Sessions with corrections by the user.
+    /// Number of sessions with corrections by the user.
     pub corrections: u32,
-    /// Sessions with negative feedback.
+    /// Number of sessions with negative feedback.
     pub thumbs_down: u32,
-    /// Sessions of poor or fair quality.
+    /// Number of sessions of poor or fair quality.
     pub low_quality: u32,
-    /// Sessions with a reply that used up the budget of its message.
+    /// Number of sessions with a reply that used up the budget of its message.
     pub over_budget: u32,
-    /// Outcomes reported within 30 days.
+    /// Number of outcomes reported within 30 days.
     pub outcomes: u32,
-    /// Successful outcomes within 30 days.
+    /// Number of successful outcomes within 30 days.
     pub successes: u32,
     /// Sessions of the skill with a correction, negative feedback, poor or fair quality, or a spent budget.
     #[schema(value_type = Vec<uuid::Uuid>)]
@@ -166,7 +166,7 @@ pub(super) static CANDIDATE_QUEUE: LazyLock<AdmissionQueue> =
 
 const AT_ONCE: usize = 2;
 
-/// Maximum characters of a shown message.
+/// Maximum number of characters in a shown message.
 const MESSAGE_CHARS: usize = 300;
 
 fn shown(inputs: &Inputs, found: &FoundCandidates) -> DreamCandidates {

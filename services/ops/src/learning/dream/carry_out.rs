@@ -42,7 +42,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Applies open operations of a run. Operations that were decided meanwhile are skipped. The changes are atomic.
+/// Applies open operations of a run. Operations that were decided in the meantime are skipped. The changes are atomic.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `decided` for a run that was undone; `Unavailable`, without any change.
@@ -60,7 +60,7 @@ async fn attempt(ctx: &Ctx, run: DreamId, chosen: &Chosen<'_>) -> Result<()> {
         return Err(undone_error());
     }
     if !ops.iter().any(|op| chosen.takes(&op.op)) && of.state != RunState::Queued {
-        // The operations were decided by another request meanwhile.
+        // The operations were decided by another request in the meantime.
         return Ok(());
     }
     let mut own = Vec::new();

@@ -1,4 +1,4 @@
-//! Builds the questions of a run, the list of suppressed proposals, and the fingerprint of the run.
+//! Builds the prompts for a run, the list of suppressed proposals, and the fingerprint of the run.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::learning::dream::Pass;
@@ -19,18 +19,18 @@ use crate::{Ctx, compute};
 
 /// Maximum number of messages shown per session, the newest first.
 const MESSAGES: i64 = 12;
-/// Maximum characters of a shown message.
+/// Maximum number of characters in a shown message.
 const MESSAGE_CHARS: i32 = 400;
 
 /// The input of a run.
 pub(super) struct RunInput {
-    /// At most two questions: one about trusted content and one about tainted content.
+    /// At most two prompts: one about trusted content and one about tainted content.
     pub(super) questions: Vec<ModelQuestion>,
     pub(super) co_used: Vec<FoundPair>,
     pub(super) resting: BTreeMap<String, DateTime<Utc>>,
 }
 
-/// Builds the questions of a run.
+/// Builds the prompts for a run.
 pub(super) async fn compose(ctx: &Ctx, pass: Pass, known: &LearningState, inputs: &Arc<Inputs>) -> Result<RunInput> {
     let resting = list_resting(ctx).await?;
     let archiving = known.archiving(ctx, &inputs.skills);
@@ -39,7 +39,7 @@ pub(super) async fn compose(ctx: &Ctx, pass: Pass, known: &LearningState, inputs
         Pass::Gaps | Pass::Optimize => Vec::new(),
     };
     let mut questions = Vec::new();
-    // Without a chat model there is no question to ask.
+    // Without a chat model no prompt is needed.
     let parts: &[InputPart] = if ctx.app.models.chat.is_some() { &[InputPart::Clean, InputPart::Tainted] } else { &[] };
     for &part in parts {
         let of = inputs.clone();

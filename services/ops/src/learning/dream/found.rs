@@ -165,10 +165,10 @@ pub(super) fn conversation(session: &DreamSession) -> ConversationFacts<'_> {
 /// The candidates found.
 #[derive(Default)]
 pub(super) struct FoundCandidates {
-    /// Gaps, with indices of sessions as requests.
+    /// Gaps, with indices into the sessions as requests.
     pub(super) gaps: Vec<Gap>,
     pub(super) terms: Vec<Term>,
-    /// Pairs of skills with the same content, as indices of skills.
+    /// Pairs of skills with the same content, as indices into the skills.
     pub(super) overlaps: Vec<Overlap>,
     pub(super) families: Vec<FoundFamily>,
     pub(super) co_used: Vec<FoundPair>,
@@ -218,7 +218,7 @@ pub(super) struct AtRisk {
     /// Index of the skill.
     pub(super) skill: usize,
     pub(super) quality: SkillQuality,
-    /// Indices of sessions with the skill: `bad` for sessions that count against the skill, `good` for the other
+    /// Indices into the sessions with the skill: `bad` for sessions that count against the skill, `good` for the other
     /// sessions.
     pub(super) bad: Vec<usize>,
     pub(super) good: Vec<usize>,

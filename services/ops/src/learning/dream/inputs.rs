@@ -17,7 +17,7 @@ const DAYS: i64 = 90;
 const IDLE: TimeDelta = TimeDelta::hours(6);
 /// Maximum age of uses of skills, in days.
 pub(super) const USE_DAYS: i64 = 30;
-/// Maximum total bytes of skill texts; the most recently changed skills are read first.
+/// Maximum total size in bytes of skill texts; the most recently changed skills are read first.
 const BYTES: i64 = 32 * 1024 * 1024;
 /// Maximum number of texts embedded at a time, so that other requests can run in between.
 const BATCH: usize = 64;
@@ -59,7 +59,7 @@ impl Inputs {
     }
 }
 
-/// Lists the skills for a model's question, with their vectors, the most recently changed first.
+/// Lists the skills for a prompt, with their vectors, the most recently changed first.
 pub(crate) async fn list_skills(ctx: &Ctx, model: Option<&str>) -> Result<Vec<DreamSkill>> {
     let most = i64::try_from(MOST_SKILLS).unwrap_or(i64::MAX);
     let span = SkillLimits { uses_since: ctx.now() - TimeDelta::days(USE_DAYS), most, most_bytes: BYTES };

@@ -21,7 +21,7 @@ pub(super) enum JournalStep {
 pub(super) struct JournalledCreation {
     pub(super) skill: SkillId,
     pub(super) name: String,
-    /// SHA-256 of the created state, hex.
+    /// Hex SHA-256 of the created state.
     pub(super) digest: String,
     /// SKILL.md of the created skill.
     pub(super) document: String,
@@ -33,7 +33,7 @@ pub(super) struct JournalledChange {
     pub(super) name: String,
     /// The new version.
     pub(super) version: i32,
-    /// SHA-256 of the new state, hex.
+    /// Hex SHA-256 of the new state.
     pub(super) digest: String,
     /// SKILL.md before and after the change.
     pub(super) before: String,

@@ -5,7 +5,7 @@ use knowhow_store::learning::dreams::{DreamSession, DreamSkill};
 
 use super::inputs::Inputs;
 
-/// The part of the inputs that a question is about. Tainted content gets its own question.
+/// The part of the inputs that a prompt is about. Tainted content gets its own prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputPart {
     /// All inputs, for lists that show users which inputs are tainted.

@@ -1,4 +1,4 @@
-//! Builds the question for a chat model, and the data for checking the answer.
+//! Builds the prompt for a chat model, and the data for checking the answer.
 
 mod frames;
 
@@ -17,15 +17,15 @@ use super::inputs::Inputs;
 use super::part::InputPart;
 use super::select::Selected;
 
-/// Maximum total characters of skill texts in one question. Texts are not truncated, as an operation may only change
-/// a text that the model saw completely.
+/// Maximum total number of characters of skill texts in one prompt. Texts are not truncated, as an operation may only
+/// change a text that the model saw completely.
 const TEXT_CHARS: usize = 60_000;
 /// Maximum number of skills shown with name and description.
 pub(crate) const NAMED: usize = 200;
-/// Maximum characters of a shown description.
+/// Maximum number of characters in a shown description.
 const DESCRIPTION_CHARS: usize = 200;
 
-/// Inputs of a question.
+/// Inputs to a prompt.
 pub(super) struct DreamQuestionInputs<'a> {
     pub(super) pass: Pass,
     pub(super) part: InputPart,
@@ -40,18 +40,18 @@ pub(super) struct DreamQuestionInputs<'a> {
     pub(super) now: DateTime<Utc>,
 }
 
-/// A question for the model, and the data for checking the answer.
+/// A prompt for the model, and the data for checking the answer.
 pub(crate) struct ModelQuestion {
     pub(crate) text: String,
     pub(crate) shown: Shown,
-    /// The ids of the sessions, by the name that the question shows.
+    /// The ids of the sessions, by the name under which the prompt shows them.
     pub(crate) sessions: BTreeMap<String, Vec<SessionId>>,
     /// Sources of taint of the shown content.
     pub(crate) tainted_by: Vec<String>,
 }
 
 impl DreamQuestionInputs<'_> {
-    /// Builds the question.
+    /// Builds the prompt.
     pub(super) fn write(&self) -> ModelQuestion {
         let names: HashMap<usize, String> =
             self.selected.sessions.iter().enumerate().map(|(n, at)| (*at, format!("s{}", n + 1))).collect();
@@ -87,7 +87,7 @@ impl DreamQuestionInputs<'_> {
         ModelQuestion { text: text.to_string(), shown, sessions, tainted_by: self.tainted_by() }
     }
 
-    /// Returns whether a skill is shown. Tainted skills are shown only in the question about tainted content.
+    /// Returns whether a skill is shown. Tainted skills are shown only in the prompt about tainted content.
     fn is_shown(&self, at: usize, skill: &DreamSkill) -> bool {
         self.part.takes_skill(skill) && (at < NAMED || self.selected.texts.contains(&at))
     }
@@ -196,8 +196,8 @@ fn is_success(session: &DreamSession) -> bool {
     conversation(session).went_well()
 }
 
-/// Chooses the skills to show with their whole text. Skips a skill if its text exceeds the rest of the `room`
-/// characters.
+/// Chooses the skills to show with their whole text. Skips a skill if its text is longer than the rest of `room`, a
+/// number of characters.
 pub(crate) fn choose_whole<'s, K: Ord>(
     skills: impl Iterator<Item = (K, &'s DreamSkill)>,
     mut room: usize,

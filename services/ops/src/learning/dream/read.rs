@@ -1,4 +1,4 @@
-//! Reads runs: their questions, answers, proposals and changes.
+//! Reads runs: their prompts, answers, proposals and changes.
 
 use knowhow_domain::learning::dream::{DreamOp, DreamRun, ModelCall, OpOutcome, Operation, RunPass, RunState};
 use knowhow_domain::text::diff;
@@ -14,7 +14,7 @@ use crate::context::page::{Page, PageQuery, rows_for};
 use crate::review::{AccessedOwner, access_user};
 use crate::{Ctx, compute};
 
-/// Filters of a list of runs.
+/// Filters for a list of runs.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListDreams {
@@ -46,7 +46,7 @@ pub struct DreamDetail {
     pub texts_until: chrono::DateTime<chrono::Utc>,
     /// The proposed operations and their outcomes.
     pub ops: Vec<DreamOp>,
-    /// Questions and answers of the chat model. Only for reviewers.
+    /// Prompts and answers of the chat model, only for reviewers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub calls: Vec<ModelCall>,
@@ -75,7 +75,7 @@ pub struct GetDream {
     pub reason: Option<String>,
 }
 
-/// Reads a run: its operations with their changes and, for reviewers, the questions to the model.
+/// Reads a run: its operations with their changes and, for reviewers, the prompts to the model.
 ///
 /// # Errors
 /// `NotFound`; `Forbidden` for another user's run, except for an admin with a reason.

@@ -12,11 +12,11 @@ use uuid::Uuid;
 use super::found::request_key;
 use crate::Ctx;
 
-/// Duration of the rest of an operation after it was undone or rejected.
+/// Time until an operation can be proposed again, after it was undone or rejected.
 pub(super) const REST: TimeDelta = TimeDelta::days(90);
 
-/// Lists the keys of operations that must not be proposed: undone, rejected or pending operations. The value is the
-/// end of the rest.
+/// Lists the keys of operations that must not be proposed: undone, rejected or pending operations. Each value is the
+/// time until which the operation rests.
 pub(crate) async fn list_resting(ctx: &Ctx) -> Result<BTreeMap<String, DateTime<Utc>>> {
     let (db, principal) = (&ctx.app.db, &ctx.principal);
     let mut resting = dreams::list_resting(db, principal, ctx.now()).await?;

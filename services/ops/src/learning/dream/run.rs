@@ -98,10 +98,10 @@ async fn attempt(ctx: &Ctx, id: DreamId, priority: Priority) -> Result<()> {
     if applies { apply_as_allowed(ctx, id, mode).await } else { Ok(()) }
 }
 
-/// A plan that the model proposed for a question.
+/// A plan that the model proposed in its answer to a prompt.
 type ProposedPlan<'a> = (&'a ModelQuestion, Vec<ReadOperation>);
 
-/// The questions of a run, with prompt, directive and priority.
+/// The prompts of a run, with the system prompt, directive and priority.
 struct QuestionsToAsk<'a> {
     composed: &'a RunInput,
     system: &'a str,
@@ -110,8 +110,8 @@ struct QuestionsToAsk<'a> {
 }
 
 impl<'a> QuestionsToAsk<'a> {
-    /// Asks the questions and counts their tokens. Returns the proposed plans, or the reason of a failure, and the
-    /// records of the calls.
+    /// Sends the prompts to the model and counts their tokens. Returns the proposed plans, or the reason for a failure,
+    /// and the records of the calls.
     async fn ask(
         &self,
         ctx: &Ctx,
@@ -134,7 +134,7 @@ impl<'a> QuestionsToAsk<'a> {
             });
             match read {
                 Ok(read) => plans.push((question, read)),
-                // If only the question about tainted content fails, the plan for the trusted content is still used.
+                // If only the prompt about tainted content fails, the plan for the trusted content is still used.
                 Err(why) if question.shown.is_tainted && !plans.is_empty() => {
                     tracing::warn!(why, run = %run, "a question about untrusted content gave no plan");
                 }
@@ -214,7 +214,7 @@ pub(crate) async fn apply_as_allowed(ctx: &Ctx, id: DreamId, mode: Mode) -> Resu
     carry_out(ctx, id, &Chosen::ByMode(mode)).await
 }
 
-/// Returns whether no other process has worked on a run meanwhile.
+/// Returns whether no other process has worked on a run in the meantime.
 fn is_untouched(found: &RunDetail) -> bool {
     found.run.state == RunState::Queued && found.run.counts == OpCounts::default()
 }

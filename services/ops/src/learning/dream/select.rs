@@ -1,4 +1,4 @@
-//! Selects a few candidates for a question, with their texts and sessions.
+//! Selects a few candidates for a prompt, with their texts and sessions.
 
 use knowhow_domain::learning::dream::Pass;
 
@@ -6,29 +6,29 @@ use super::found::FoundCandidates;
 use super::inputs::Inputs;
 use super::part::InputPart;
 
-/// Maximum number of gaps in a question.
+/// Maximum number of gaps in a prompt.
 const GAPS: usize = 5;
 /// Maximum number of sessions shown for each gap.
 const OF_GAP: usize = 4;
-/// Maximum number of sessions in a question that solved a problem without a skill.
+/// Maximum number of sessions in a prompt that solved a problem without a skill.
 const SOLVED: usize = 3;
-/// Maximum number of failed skills in a question.
+/// Maximum number of failed skills in a prompt.
 const RISKS: usize = 5;
 /// Maximum number of failed sessions shown per failed skill.
 const BAD: usize = 3;
 /// Maximum number of successful sessions shown per failed skill.
 const GOOD: usize = 2;
-/// Maximum number of skills with little content in a question.
+/// Maximum number of skills with little content in a prompt.
 const SPARSE: usize = 5;
-/// Maximum number of overlapping pairs of skills in a question.
+/// Maximum number of overlapping pairs of skills in a prompt.
 const PAIRS: usize = 10;
-/// Maximum number of families without a guide in a question.
+/// Maximum number of families (skills with a common name prefix) without a guide (overview skill) in a prompt.
 const FAMILIES: usize = 3;
 
-/// The selected sessions and skills, as indices of the inputs.
+/// The selected sessions and skills, as indices into the inputs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Selected {
-    /// Sessions, in the order of their shown names.
+    /// Sessions, ordered by the names under which the prompt shows them.
     pub(super) sessions: Vec<usize>,
     /// Skills to show with their texts, the most important first.
     pub(super) texts: Vec<usize>,

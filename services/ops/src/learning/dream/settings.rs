@@ -24,7 +24,7 @@ pub struct PassState {
     pub mode: Mode,
     /// Whether the mode is the user's own setting, not the tenant's.
     pub is_own: bool,
-    /// Failed runs in a row; three pause the pass.
+    /// Number of failed runs in a row; three pause the pass.
     pub failures: i32,
     /// Time at which the pass was paused after failures. Continue the pass with `resume`.
     pub paused_at: Option<DateTime<Utc>>,
@@ -72,7 +72,7 @@ pub struct PutLearning {
     pub resume: Vec<Pass>,
 }
 
-/// Settings and state before a run: the rows of the user and of the passes.
+/// Settings and state before a run: the user's row, and one row per pass.
 pub(crate) struct LearningState {
     pub(crate) own: LearningRow,
     pub(crate) passes: Vec<PassRow>,

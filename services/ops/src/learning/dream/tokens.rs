@@ -1,4 +1,4 @@
-//! Counts the tokens that questions of dreams and reflections have used.
+//! Counts the tokens that dreams and reflections have used.
 
 use knowhow_domain::Result;
 use knowhow_domain::learning::dream::ModelCall;
@@ -7,7 +7,7 @@ use knowhow_store::learning::dreams;
 
 use crate::Ctx;
 
-/// Counts the tokens of a question, regardless of its answer.
+/// Counts the tokens that a prompt has used, regardless of its answer.
 pub(crate) async fn count_tokens(ctx: &Ctx, tokens: i64) -> Result<()> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "dreams.book").await?;
     dreams::take_tokens(&mut tx, tokens, ctx.now());

@@ -96,7 +96,7 @@ async fn refuse_before_later<'s>(
 struct UndoResult {
     undone: Undone,
     reason: Option<String>,
-    /// The previous text to offer, if later changes of the same lines prevented the undo.
+    /// The previous text to offer, if later changes to the same lines prevented the undo.
     offer: Option<PutBefore>,
 }
 
@@ -227,7 +227,7 @@ async fn put_back(ctx: &Ctx, tx: &mut WriteTx, changed: &JournalledChange, is_me
         }
         None => {
             let reason = format!(
-                "'{name}' was changed in the same lines since, so it stays; its previous text was submitted for review"
+                "a later change of '{name}' touched the same lines, so it stays; its previous text waits for review"
             );
             let offer = PutBefore { name: SkillName::parse(&name)?, document: changed.before.clone() };
             Ok(UndoResult { undone: Undone::Kept, reason: Some(reason), offer: Some(offer) })

@@ -13,7 +13,7 @@ use crate::learning::directives::Frame;
 use crate::models::chat::{ChatError, ChatLimits, ChatModel, Prompt, read_json_answer};
 use crate::models::remote::RemoteError;
 
-/// Maximum characters of a skill's body in the question.
+/// Maximum number of characters of a skill's body in the prompt.
 const CONTENT_CHARS: usize = 6000;
 const LIMITS: ChatLimits = ChatLimits { tokens: 4096, bytes: 8192, total: Duration::from_secs(60) };
 
@@ -28,10 +28,10 @@ Answer with one JSON object and nothing else: {\"key\": the value of the member 
 word]}. No links, no markup, no commands.",
 };
 
-/// The answer of the model.
+/// The answer from the model.
 #[derive(Deserialize)]
 struct EnrichAnswer {
-    /// A random value for each question, so that a skill's text cannot contain a forged answer.
+    /// A random value for each prompt, so that a skill's text cannot contain a forged answer.
     key: String,
     #[serde(flatten)]
     offered: OfferedTexts,

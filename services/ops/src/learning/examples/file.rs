@@ -19,7 +19,7 @@ pub const EXAMPLES_FILE: &str = "knowhow-examples.jsonl";
 /// Maximum number of rejected lines that are reported individually.
 const MOST_TOLD: usize = 100;
 
-/// Maximum bytes of a line.
+/// Maximum number of bytes in a line.
 const LINE_BYTES: usize = 8 * 1024;
 
 /// The result of importing examples.
@@ -44,7 +44,7 @@ pub struct RefusedLine {
     /// The line number, from 1.
     #[schema(minimum = 1)]
     pub line: usize,
-    /// Reason of the rejection.
+    /// Reason for the rejection.
     pub detail: String,
 }
 

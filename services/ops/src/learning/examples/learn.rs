@@ -77,7 +77,7 @@ async fn learn(ctx: &Ctx, skills: &Applicability, lesson: &Lesson) -> Result<()>
     for skill in used {
         is_new |= examples::learn(&mut tx, &shared.example(*skill, false)).await?;
     }
-    // The statement that wrote the turn has recorded that these skills do not apply, so the turn yields no example of
+    // The statement that wrote the turn has recorded that these skills do not apply, so the turn yields no example for
     // them.
     for skill in &skills.inapplicable {
         is_new |= examples::learn(&mut tx, &shared.example(*skill, true)).await?;

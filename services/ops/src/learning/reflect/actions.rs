@@ -54,7 +54,7 @@ impl Actions {
         })
     }
 
-    /// Checks the actions of the answers, up to the limits.
+    /// Checks the actions that the answers propose, up to the limits.
     pub(super) async fn check(
         ctx: &Ctx,
         answers: &mut [(ModelQuestion, ReadReflection)],

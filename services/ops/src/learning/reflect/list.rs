@@ -8,7 +8,7 @@ use utoipa::IntoParams;
 use crate::Ctx;
 use crate::context::page::{Page, PageQuery, rows_for};
 
-/// Filters of a list of reflections.
+/// Filters for a list of reflections.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListReflections {

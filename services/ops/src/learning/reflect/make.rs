@@ -19,7 +19,7 @@ use crate::learning::directives;
 use crate::learning::dream::{LearningQuestion, LearningState, ModelQuestion, take_tokens};
 use crate::{Ctx, Priority};
 
-/// Makes the reflection of a period, and applies its actions as far as the tenant allows. The call can be repeated:
+/// Makes the reflection for a period, and applies its actions as far as the tenant allows. The call can be repeated:
 /// interrupted work continues, and a finished reflection is not made again.
 ///
 /// # Errors
@@ -55,7 +55,7 @@ struct ReflectionInProgress<'a> {
     priority: Priority,
 }
 
-/// The calls of the model, and its answers for each part.
+/// The calls to the model, and its answers for each part.
 #[derive(Default)]
 struct ModelAnswers {
     calls: Vec<ModelCall>,
@@ -88,7 +88,7 @@ impl ReflectionInProgress<'_> {
         self.keep(parts, &replies, actions.as_ref()).await
     }
 
-    /// Asks a separate question about each part.
+    /// Sends a separate prompt for each part.
     async fn ask(
         &self,
         parts: &[MaterialPart],
@@ -176,7 +176,7 @@ impl ReflectionInProgress<'_> {
         self.write(&self.finished(state, Some(why), &[])).await
     }
 
-    /// Records a failure, with its reason and the calls of the model.
+    /// Records a failure, with its reason and the calls to the model.
     async fn fail(&self, useless: &Useless, calls: &[ModelCall]) -> Result<()> {
         let reason = Some(useless.reason.as_str());
         self.write(&Finished { is_try: useless.is_try, ..self.finished(ReflectionState::Failed, reason, calls) }).await

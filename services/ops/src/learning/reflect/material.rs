@@ -13,18 +13,18 @@ use crate::sessions::conversations::extract_session;
 
 /// Maximum number of sessions of a day; the last sessions are used.
 const CONVERSATIONS: i64 = 200;
-/// Maximum characters of the content in one question.
+/// Maximum number of characters of the content in one prompt.
 const CHARS: usize = 60_000;
 /// Maximum number of named sources of taint.
 const SOURCES: usize = 8;
 
-/// The content of one question.
+/// The content of one prompt.
 #[derive(Debug, Default)]
 pub(super) struct MaterialPart {
     pub(super) is_tainted: bool,
     /// Sessions or reflections, as JSON for the model.
     pub(super) entries: Vec<Value>,
-    /// The names of the entries in the question.
+    /// The names of the entries in the prompt.
     pub(super) names: Vec<ShownSession>,
     /// Number of entries that were omitted because of the size limit.
     pub(super) left_out: usize,
@@ -69,7 +69,7 @@ pub(super) enum Material {
 }
 
 impl Material {
-    /// Reads the input for the reflection of a period.
+    /// Reads the input for a period's reflection.
     pub(super) async fn read(ctx: &Ctx, cadence: Cadence, period: NaiveDate) -> Result<Self> {
         match cadence.below(period) {
             None => of_day(ctx, period).await,
@@ -104,8 +104,8 @@ async fn of_day(ctx: &Ctx, day: NaiveDate) -> Result<Material> {
         let part = &mut parts[usize::from(!conversation.tainted_by.is_empty())];
         take_conversation(part, &conversation, &summary);
     }
-    // Sessions are read newest first, so that the oldest are omitted if there is too much content. The question lists
-    // the oldest first.
+    // Sessions are read newest first, so that the oldest are omitted if there is too much content. The prompt lists the
+    // oldest first.
     parts.iter_mut().for_each(|part| part.entries.reverse());
     let quiet = || Material::Lacking(ReflectionState::Quiet, "there was no conversation".to_owned());
     Ok(Material::of(parts).unwrap_or_else(quiet))

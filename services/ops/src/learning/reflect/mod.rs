@@ -1,5 +1,5 @@
 //! Reflections: summaries of each day, week and month for the agent's later work with the user. Each reflection is
-//! stored as a memory. It may propose changes of skills, which are handled like operations of dreams.
+//! stored as a memory. It may propose changes to skills, which are handled like operations of dreams.
 
 mod actions;
 mod list;

@@ -1,4 +1,4 @@
-//! Builds the question for a chat model, and the data for checking the actions in the answer.
+//! Builds the prompt for a chat model, and the data for checking the actions in the answer.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -13,8 +13,8 @@ use super::material::MaterialPart;
 use crate::learning::directives::Frame;
 use crate::learning::dream::{ModelQuestion, NAMED, choose_whole, describe_skill, shown_skill};
 
-/// Maximum total characters of skill texts in one question. Texts are not truncated, as an action may only change a
-/// text that the model saw completely.
+/// Maximum total number of characters of skill texts in one prompt. Texts are not truncated, as an action may only
+/// change a text that the model saw completely.
 const TEXT_CHARS: usize = 20_000;
 
 const OPENING: &str = "\
@@ -59,7 +59,7 @@ pub(super) struct ChangeableSkills {
     pub(super) resting: BTreeMap<String, DateTime<Utc>>,
 }
 
-/// Inputs of a question.
+/// Inputs to a prompt.
 pub(super) struct ReflectQuestionInputs<'a> {
     pub(super) cadence: Cadence,
     pub(super) period: NaiveDate,
@@ -71,7 +71,7 @@ pub(super) struct ReflectQuestionInputs<'a> {
 }
 
 impl ReflectQuestionInputs<'_> {
-    /// Builds the question.
+    /// Builds the prompt.
     pub(super) fn write(&self) -> ModelQuestion {
         let Self { cadence, period, part, .. } = self;
         let what = if *cadence == Cadence::Daily { "conversations" } else { "reflections" };
@@ -97,7 +97,7 @@ impl ReflectQuestionInputs<'_> {
         }
     }
 
-    /// Returns whether a skill may be shown. Tainted skills are shown only in the question about tainted content.
+    /// Returns whether a skill may be shown. Tainted skills are shown only in the prompt about tainted content.
     fn is_seen(&self, skill: &DreamSkill) -> bool {
         self.part.is_tainted || !skill.tainted
     }

@@ -28,7 +28,7 @@ pub struct StartedReflection {
     pub is_begun: bool,
 }
 
-/// Requests the reflection of the current period now, as if it was 23:00 in the user's time zone.
+/// Requests the reflection for the current period now, as if it was 23:00 in the user's time zone.
 ///
 /// # Errors
 /// `Forbidden`; `Conflict` `reflections-off` if the tenant has disabled reflections, and `no-model` if no chat model
@@ -59,7 +59,7 @@ pub async fn start_reflection(ctx: &Ctx, input: &StartReflection) -> Result<Star
     Ok(StartedReflection { reflection, is_begun: true })
 }
 
-/// Returns the reflection to queue. Its questions to the model are stored as long as the archive stores skills.
+/// Returns the reflection to queue. Its prompts are stored as long as the archive stores skills.
 pub(super) fn queued(ctx: &Ctx, cadence: Cadence, period: NaiveDate) -> QueuedReflection {
     let now = ctx.now();
     QueuedReflection { cadence, period, now, texts_until: now + undo_period(ctx) }

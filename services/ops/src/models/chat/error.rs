@@ -1,10 +1,10 @@
-//! Errors of a chat model.
+//! Errors from a chat model.
 
 use knowhow_domain::Error;
 
 use crate::models::remote::RemoteError;
 
-/// An error of a chat model. `Display` is for the log, and quotes neither question nor answer.
+/// An error from a chat model. `Display` is for the log, and quotes neither prompt nor answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
     /// The request failed.
@@ -29,8 +29,8 @@ impl ChatError {
 }
 
 impl From<ChatError> for Error {
-    /// Converts to an error without the text of the model's server, which callers must not see.
+    /// Converts to an error without the message from the model's server, which callers must not see.
     fn from(_: ChatError) -> Self {
-        Self::Unavailable("the chat model does not answer now; try again later".to_owned())
+        Self::Unavailable("the chat model is not responding; try again later".to_owned())
     }
 }

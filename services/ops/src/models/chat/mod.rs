@@ -1,4 +1,4 @@
-//! A client of chat models behind an OpenAI-compatible `POST .../chat/completions`: one question, one answer.
+//! A client of chat models behind an OpenAI-compatible `POST .../chat/completions`: one prompt, one answer.
 
 mod error;
 mod read;
@@ -29,21 +29,21 @@ use wire::{Cap, ChatAnswer, ChatRequest, read_answer};
 /// Maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// A question to a model.
+/// A prompt for a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
     /// The rules that the answer must follow.
     pub system: &'a str,
-    /// The question. It must contain data of one user only.
+    /// The request. It must contain data of only one user.
     pub user: &'a str,
 }
 
-/// Limits of a question.
+/// Limits of a request to a model.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatLimits {
-    /// Maximum number of tokens of the answer, including the model's thoughts.
+    /// Maximum number of tokens in the answer, including the model's thoughts.
     pub tokens: u32,
-    /// Maximum bytes of the answer, without the model's thoughts.
+    /// Maximum number of bytes in the answer, without the model's thoughts.
     pub bytes: usize,
     /// Timeout of all attempts together.
     pub total: Duration,
@@ -95,9 +95,9 @@ impl ChatModel {
         }
     }
 
-    /// Returns the unchanged answer, including thoughts, with the number of tokens of question and answer. The number
-    /// is estimated if the server does not count tokens. Callers that store an answer need the whole answer; callers
-    /// that parse an answer remove its thoughts.
+    /// Returns the unchanged answer, including thoughts, with the number of tokens in prompt and answer. The number is
+    /// estimated if the server does not count tokens. Callers that store an answer need the whole answer; callers that
+    /// parse an answer remove its thoughts.
     ///
     /// # Errors
     /// Fails if the model gives no answer within the limits; thoughts do not count for `bytes`.

@@ -47,12 +47,12 @@ struct Usage {
     completion_tokens: Option<u64>,
 }
 
-/// The answer of a model.
+/// The answer from a model.
 pub(super) struct ChatAnswer {
     pub(super) text: String,
-    /// Tokens of question and answer, if the server counts them.
+    /// Number of tokens in prompt and answer, if the server counts them.
     pub(super) tokens: Option<i64>,
-    /// Tokens of the question, and tokens of the answer; 0 if the server does not count them.
+    /// Number of tokens in the prompt, and number of tokens in the answer; 0 if the server does not count them.
     pub(super) usage: (u64, u64),
 }
 

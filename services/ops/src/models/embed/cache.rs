@@ -11,9 +11,9 @@ use super::{EmbedError, Embedder, TextKind};
 use crate::Asking;
 use crate::models::remote::within;
 
-/// Maximum bytes of all vectors together.
+/// Maximum number of bytes of all vectors together.
 const CAPACITY: u64 = 16 * 1024 * 1024;
-/// Approximate bytes of an entry without its vector.
+/// Approximate number of bytes in an entry without its vector.
 const ENTRY_BYTES: usize = 200;
 
 /// A text to embed.

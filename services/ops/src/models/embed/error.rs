@@ -1,4 +1,4 @@
-//! Errors of embedding.
+//! Errors during embedding.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use knowhow_encoder::ModelError;
 
 use crate::models::remote::RemoteError;
 
-/// An error of embedding; `Display` is for the log. Cheap to clone.
+/// An error during embedding; `Display` is for the log. Cheap to clone.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum EmbedError {
     /// No model is configured.

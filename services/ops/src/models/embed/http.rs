@@ -12,20 +12,20 @@ use super::{EmbedError, Embedder, TextKind, Vectors};
 use crate::models::remote::{Remote, RemoteError, RemoteSettings, within};
 use crate::{Asker, Asking, Priority};
 
-/// Maximum bytes of an answer.
+/// Maximum number of bytes in an answer.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
-/// Maximum bytes of one vector element in JSON.
+/// Maximum number of bytes in one vector element in JSON.
 const BYTES_PER_NUMBER: usize = 25;
-/// Maximum texts of one request; some servers reject more.
+/// Maximum number of texts in one request; some servers reject more.
 const BATCH: usize = 32;
-/// Maximum bytes of a text; longer texts are truncated. This is about 500 tokens of English, the limit of small
-/// models. Servers of small models reject longer texts.
+/// Maximum number of bytes in a text; longer texts are truncated. This is about 500 tokens of English, the limit of
+/// small models. Servers of small models reject longer texts.
 const TEXT_BYTES: usize = 2000;
 /// Number of bytes that contain at most 500 tokens in any script. In dense scripts, and for digits, a token can be a
 /// single byte.
 const SURE_BYTES: usize = 500;
 
-/// Maximum concurrent turn requests of one tenant, a quarter of all, so that other tenants always get a slot.
+/// Maximum number of concurrent turn requests per tenant, a quarter of all, so that other tenants always get a slot.
 const TURNS_OF_TENANT: usize = 8;
 
 /// A client of an embeddings server.

@@ -48,13 +48,13 @@ impl Lane {
         self.length
     }
 
-    /// Returns the bytes of all queued texts.
+    /// Returns the number of bytes in all queued texts.
     pub(super) fn bytes(&self) -> u64 {
         self.tenants.values().flat_map(Tenant::lengths).sum()
     }
 
-    /// Returns the bytes of texts that are served before a new text of this caller: the caller's own texts, and texts
-    /// that other callers start before their use exceeds this caller's use.
+    /// Returns the number of bytes of text that are served before a new text of this caller: the caller's own texts,
+    /// and texts that other callers start before their use exceeds this caller's use.
     pub(super) fn bytes_before(&self, asker: Asker) -> u64 {
         let line = self.tenants.get(&asker.tenant);
         let own = line.map_or(0, |line| line.bytes_before(asker.user));
@@ -168,7 +168,8 @@ impl Lane {
     }
 }
 
-/// Returns the bytes of a caller's texts that start before the caller's use, which is `had` now, exceeds `until`.
+/// Returns the number of bytes of a caller's texts that start before the caller's use, which is `had` now, exceeds
+/// `until`.
 fn bytes_begun(lengths: impl Iterator<Item = u64>, had: u64, until: u64) -> u64 {
     let mut begun = 0;
     for length in lengths {

@@ -29,7 +29,7 @@ const ORDER: [Priority; 3] = [Priority::Turn, Priority::Change, Priority::Backgr
 pub(super) struct Batch {
     pub(super) priority: Priority,
     pub(super) tasks: Vec<QueuedText>,
-    /// Bytes of all texts.
+    /// Number of bytes in all texts.
     bytes: usize,
     number: u64,
     began: Instant,
@@ -62,7 +62,7 @@ struct Lanes {
     pace: Pace,
     /// Number of batches taken so far.
     taken: u64,
-    /// Running batches that new turn texts must wait for: number and expected end.
+    /// Running batches that new turn texts must wait for: the number of the batch and its expected end.
     in_hand: Vec<(u64, Instant)>,
 }
 
@@ -169,7 +169,7 @@ impl Lanes {
         begins + self.pace.at_most(own as u64) > deadline
     }
 
-    /// Returns the bytes of texts that are served before a new text of this caller.
+    /// Returns the number of bytes of text that are served before a new text of this caller.
     fn bytes_before(&mut self, asker: Asker, priority: Priority) -> u64 {
         let more_urgent = ORDER.iter().take_while(|other| **other != priority);
         let before: u64 = more_urgent.map(|other| self.lane(*other).bytes()).sum();

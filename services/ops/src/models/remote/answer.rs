@@ -1,4 +1,4 @@
-//! Reads answers of a server, within size limits.
+//! Reads answers from a server, within size limits.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 use super::RemoteError;
 
-/// Maximum bytes of an error answer.
+/// Maximum number of bytes in an error answer.
 const MAX_REFUSAL: usize = 16 * 1024;
-/// Maximum characters of a stored error detail.
+/// Maximum number of characters in a stored error detail.
 const DETAIL_CHARS: usize = 200;
 
 /// An error in OpenAI's format.
@@ -55,7 +55,7 @@ fn is_code(text: &str) -> bool {
     text.len() <= 64 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
 
-/// Converts an error of the HTTP client. The text contains the whole chain of causes, but not the URL.
+/// Converts an error from the HTTP client. The text contains the whole chain of causes, but not the URL.
 pub(super) fn unreachable(error: reqwest::Error) -> RemoteError {
     let is_timeout = error.is_timeout();
     let error = error.without_url();

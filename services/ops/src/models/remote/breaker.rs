@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Consecutive failures that cause a pause.
+/// Number of consecutive failures that cause a pause.
 const FAILURES: u32 = 5;
 /// Duration of a pause.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -40,9 +40,9 @@ impl Breaker {
         Self { state: Mutex::default(), silence }
     }
 
-    /// Admits a request, or returns the seconds to wait. After a pause, a single request may probe the server. The
-    /// next request is admitted after the probe has succeeded, or was abandoned too soon to count, or after another
-    /// pause.
+    /// Admits a request, or returns the number of seconds to wait. After a pause, a single request may probe the
+    /// server. The next request is admitted after the probe has succeeded, or was abandoned too soon to count, or after
+    /// another pause.
     pub(super) fn admit(&self) -> Result<Attempt<'_>, u64> {
         let (since, mut state) = (Instant::now(), self.state());
         let is_probe = state.until.is_some();

@@ -1,9 +1,9 @@
-//! Errors of a model's server.
+//! Errors from a model's server.
 
 use knowhow_telemetry::metrics::Asked;
 use serde_json::error::Category;
 
-/// An error of the server. `Display` is for the log, and never quotes the question.
+/// An error from the server. `Display` is for the log, and never quotes the request.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// A setting is invalid.
@@ -27,7 +27,7 @@ pub enum RemoteError {
         status: u16,
         /// The server's error code, or the meaning of the status.
         reason: String,
-        /// The server's message, truncated. It may quote the question.
+        /// The server's message, truncated. It may quote the request.
         detail: String,
     },
     /// The server answered 200 with an invalid body.

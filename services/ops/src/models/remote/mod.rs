@@ -39,7 +39,7 @@ const CHAT_SILENCE: Duration = Duration::from_millis(1_500);
 /// Maximum number of concurrent requests for turns, for recent changes, and for bulk work.
 const PLACES: [usize; 3] = [32, 8, 4];
 
-/// Settings of a server.
+/// Settings for a server.
 #[derive(Clone)]
 pub struct RemoteSettings {
     /// Base URL, e.g. `https://api.example.com/v1`.
@@ -54,7 +54,7 @@ pub struct RemoteSettings {
     pub retries: u32,
 }
 
-/// A client of one endpoint of a server.
+/// A client for one endpoint of a server.
 pub(crate) struct Remote {
     client: Client,
     endpoint: Url,
@@ -69,7 +69,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Creates a client of `path` below the server's URL, without sending a request.
+    /// Creates a client for `path` below the server's URL, without sending a request.
     pub(crate) fn new(
         settings: RemoteSettings,
         path: &str,
@@ -115,7 +115,7 @@ impl Remote {
         self.breaker.is_open()
     }
 
-    /// Sends a question, retries after transient errors, and parses the answer with `read`.
+    /// Sends a request, retries after transient errors, and parses the answer with `read`.
     ///
     /// Dropping the future cancels the request and frees its slot.
     pub(crate) async fn ask<T>(

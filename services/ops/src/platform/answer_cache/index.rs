@@ -12,8 +12,8 @@ use super::{CacheOwner, Rendered, cache, owner_of};
 use crate::Ctx;
 use crate::skills::RenderedEntries;
 
-/// Maximum number of skills of a user with cached items. With more skills, querying all counts takes longer than
-/// reading a page.
+/// Maximum number of skills that a user with cached items can have. With more skills, querying all counts takes longer
+/// than reading a page.
 const MOST: i32 = 300;
 /// Maximum number of cached first pages per user, with different lengths.
 const PAGES: usize = 4;

@@ -60,8 +60,8 @@ impl SkillPage {
         Self { items, next_cursor }
     }
 
-    /// Returns a digest (hex) that identifies the content of this page, without rendering it. Equal pages of a list
-    /// have equal digests.
+    /// Returns a hex digest that identifies the content of this page, without rendering it. Equal pages of a list have
+    /// equal digests.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();
         self.items.iter().for_each(|shown| shown.add_to(&mut digest));

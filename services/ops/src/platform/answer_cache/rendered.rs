@@ -18,13 +18,13 @@ pub(crate) struct Rendered {
 
 impl Rendered {
     /// Renders an object with the members `times_used` and `last_used_at`, set to 0 and null. These members must come
-    /// after all text of users.
+    /// after all text from users.
     ///
     /// # Errors
     /// `Internal` if these members are missing.
     pub(crate) fn of(unused: &impl Serialize) -> Result<Self> {
         let mut json = serde_json::to_string(unused).map_err(Error::internal)?;
-        // The last match is the real one, as text of users comes before it.
+        // The last match is the real one, as text from users comes before it.
         let cut = json.rfind(UNUSED).ok_or_else(|| Error::internal("the rendered JSON has no counts"))?;
         json.replace_range(cut..cut + UNUSED.len(), "");
         Ok(Self { json: json.into(), cut })

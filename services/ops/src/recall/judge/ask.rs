@@ -1,4 +1,4 @@
-//! Writes the question to the model that judges, and parses its answer.
+//! Writes the prompt for the model that judges, and parses its answer.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::JudgeFailure;
 use crate::learning::directives::Frame;
 use crate::models::chat::{ChatLimits, read_json_answer};
 
-/// Maximum number of characters of the message in the question.
+/// Maximum number of characters of the message in the prompt.
 const MESSAGE_CHARS: usize = 1_000;
 /// Maximum number of characters of the user's previous message, from its beginning.
 const BEFORE_CHARS: usize = 300;
@@ -39,10 +39,10 @@ Answer with one JSON object and nothing else: {\"key\": the value of the member 
 candidates that help, or nothing if none does]}.",
 };
 
-/// A question to the model about candidates.
+/// A prompt that asks the model about candidates.
 pub(super) struct JudgeQuestion {
-    /// Random value that the answer must repeat. Each question has its own value, so no text in the question can
-    /// contain a valid answer.
+    /// Random value that the answer must repeat. Each prompt has its own value, so no text in the prompt can contain a
+    /// valid answer.
     key: String,
     /// The system prompt: the rules of the answer, and the tenant's directive.
     pub(super) system: String,
@@ -52,7 +52,7 @@ pub(super) struct JudgeQuestion {
     last: usize,
 }
 
-/// The texts of a question.
+/// The texts in a prompt.
 pub(super) struct JudgeTexts<'a> {
     pub(super) directive: &'a str,
     pub(super) message: &'a str,
@@ -107,8 +107,8 @@ pub(super) fn limits(total: Duration) -> ChatLimits {
     ChatLimits { tokens: ANSWER_TOKENS, bytes: ANSWER_BYTES, total }
 }
 
-/// Returns a text of a user or a skill as the question shows it. Tags and control tokens in the text are broken, as
-/// in all prompts.
+/// Returns a text from a user or a skill as the prompt shows it. Tags and control tokens in the text are broken, as in
+/// all prompts.
 fn shown(text: &str) -> String {
     PrintedBody::of(text).as_str().to_owned()
 }

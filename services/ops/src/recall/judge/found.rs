@@ -15,13 +15,13 @@ use crate::models::remote::RemoteError;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, has_evidence};
 use crate::{Ctx, Priority};
 
-/// Maximum number of candidates in a question.
+/// Maximum number of candidates in a prompt.
 const CANDIDATES: usize = 10;
 
 /// Number of tokens reserved for an answer, which consists of a key and a few numbers.
 const ANSWER_TOKENS: i64 = 64;
 
-/// Minimum time for a question. With less time left, the model could not answer.
+/// Minimum time for a request to the model. With less time left, the model could not answer.
 const LEAST_TIME: Duration = Duration::from_millis(50);
 
 /// A message, with the options for judging the skills found for it.
@@ -91,18 +91,18 @@ pub(crate) async fn judge_found(ctx: &Ctx, judging: &JudgeRequest<'_>, found: &R
     })
 }
 
-/// The reply to a question, with its cost.
+/// The model's reply to a prompt, with its cost.
 struct JudgeReply {
     answer: std::result::Result<String, JudgeFailure>,
-    /// Whether the question was sent to the model.
+    /// Whether the prompt was sent to the model.
     is_sent: bool,
     tokens: i64,
-    /// Tokens that the user has left for the day; `None` if the question was not sent.
+    /// Tokens that the user has left for the day; `None` if the prompt was not sent.
     tokens_left: Option<i64>,
 }
 
 /// Asks the model if the user has enough tokens left. The tokens are reserved before the call and corrected after it,
-/// so that concurrent questions cannot exceed the limit.
+/// so that concurrent requests cannot exceed the limit.
 async fn put(ctx: &Ctx, model: &ChatModel, question: &JudgeQuestion, deadline: Instant) -> Result<JudgeReply> {
     let (db, principal, now) = (&ctx.app.db, &ctx.principal, ctx.now());
     let asked = estimate_tokens(&[&question.system, &question.text]);

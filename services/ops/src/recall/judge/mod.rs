@@ -1,6 +1,6 @@
 //! Judge: a chat model chooses the helpful skills from those that recall found for a message.
 //!
-//! A turn asks the model at most once, outside of any transaction. The question is limited by the turn's deadline and
+//! A turn asks the model at most once, outside of any transaction. The request is limited by the turn's deadline and
 //! the user's daily tokens. The answer is a list of numbers. If there is no usable answer, recall alone decides.
 
 mod ask;

@@ -36,9 +36,9 @@ impl Bodies {
         Ok(Self { read, room: terms.body_budget, used: Vec::new(), given: Vec::new() })
     }
 
-    /// Takes a skill's body from the budget; `None` if it was not read. A body that exceeds the budget is cut at the
-    /// end of a paragraph or line. If too little would be left, returns the number of characters of the whole body as
-    /// the error.
+    /// Removes a skill's body from the bodies that were read, and charges it to the budget. Returns `None` if the body
+    /// was not read. A body that exceeds the budget is cut at the end of a paragraph or line. If the cut body would be
+    /// too short, returns `Err` with the number of characters in the whole body.
     pub(super) fn take(&mut self, skill: SkillId) -> Option<Result<ShownBody, usize>> {
         let skills::Body { version, content, mut files, document, from, tainted, .. } = self.read.remove(&skill)?;
         let more_files = files.len().saturating_sub(SHOWN_FILES);
@@ -68,7 +68,8 @@ impl Bodies {
         self
     }
 
-    /// Takes a skill's body from the budget; `None` if it does not fit completely.
+    /// If a skill's body fits completely, removes it from the bodies that were read and charges it to the budget.
+    /// Otherwise, and if the body was not read, returns `None`.
     pub(super) fn take_whole(&mut self, skill: SkillId) -> Option<ShownBody> {
         let fits = self.read.get(&skill)?.content.chars().count() <= self.room;
         if fits { self.take(skill)?.ok() } else { None }

@@ -31,8 +31,8 @@ impl KnownSnapshots {
     }
 }
 
-/// Returns the SHA-256 (hex) of the user's current snapshot, if this process has returned that snapshot within the
-/// last 2 seconds.
+/// Returns the hex SHA-256 of the user's current snapshot, if this process has returned that snapshot within the last 2
+/// seconds.
 pub fn find_known(ctx: &Ctx, agent: &ForTools) -> Result<Option<Arc<str>>> {
     ctx.principal.require(Scope::Sessions)?;
     Ok(ctx.app.snapshots.0.get(&(ctx.principal.tenant(), ctx.principal.user()?, agent.tools.unwrap_or_default())))

@@ -12,17 +12,17 @@ use crate::learning::directives::Frame;
 use crate::models::chat::{ChatError, ChatLimits, Prompt, read_json_answer};
 use crate::{Models, Priority};
 
-/// Maximum characters of a title.
+/// Maximum number of characters in a title.
 const TITLE_CHARS: usize = 80;
-/// Maximum characters of a list entry.
+/// Maximum number of characters in a list entry.
 const ITEM_CHARS: usize = 200;
 /// Maximum number of last messages that are quoted.
 const LAST_MESSAGES: usize = 6;
-/// Maximum characters of each quoted message, and of all quoted messages together.
+/// Maximum number of characters in each quoted message, and in all quoted messages together.
 const LAST_CHARS: (usize, usize) = (400, 1_200);
-/// Maximum characters that are read of a message. Its topic usually comes first.
+/// Maximum number of characters of a message that are read. Its topic usually comes first.
 pub(crate) const MESSAGE_CHARS: usize = 2000;
-/// Maximum characters in the question to a model, of each message and of all messages together.
+/// Maximum number of characters in the prompt, from each message and from all messages together.
 const SHOWN_CHARS: (usize, usize) = (MESSAGE_CHARS, 24_000);
 
 const LIMITS: ChatLimits = ChatLimits { tokens: 4096, bytes: 32 * 1024, total: Duration::from_secs(120) };

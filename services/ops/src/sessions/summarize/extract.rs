@@ -9,13 +9,13 @@ use knowhow_domain::text::sentence::sentences;
 
 use knowhow_domain::Speaker;
 
-/// Maximum entries of a list.
+/// Maximum number of entries in a list.
 pub(super) const LIST_ITEMS: usize = 8;
-/// Maximum bytes of messages that are read, from the end of the session.
+/// Maximum number of bytes of messages that are read, from the end of the session.
 const LOOKED_AT: usize = 64 * 1024;
 /// Minimum rarity of a topic word. It excludes about the 350 most common English words.
 const COMMON: f32 = 2.5;
-/// Maximum characters of a word. Longer words are data, not language.
+/// Maximum number of characters in a word. Longer words are data, not language.
 const WORD_CHARS: usize = 32;
 /// Number of the user's last messages that are searched for open questions.
 const LAST: usize = 2;

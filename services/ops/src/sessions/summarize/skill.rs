@@ -11,7 +11,7 @@ use crate::learning::directives::Frame;
 use crate::models::chat::{ChatError, ChatLimits, Prompt};
 use crate::{Models, Priority};
 
-/// Maximum characters of a skill's body in the question.
+/// Maximum number of characters of a skill's body in the prompt.
 const CONTENT_CHARS: usize = 6000;
 /// Limits of the model's answer; a summary is a single line.
 const LIMITS: ChatLimits = ChatLimits { tokens: 2048, bytes: 400, total: Duration::from_secs(60) };

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::sessions::{check_sources, check_text};
 
-/// A message of the user.
+/// A message from the user.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"message": "send the report to Ann by mail", "turn_key": "msg-17"}))]
@@ -21,7 +21,7 @@ pub struct TakeTurn {
     /// The user's message.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
-    /// Key of the turn. A repeated request with the same key returns the answer of the same turn.
+    /// Key of the turn. A repeated request with the same key returns the answer to the same turn.
     #[schema(min_length = 1, max_length = 255)]
     pub turn_key: Option<String>,
     /// Number of tool calls that the agent made since the previous turn.
@@ -38,10 +38,10 @@ pub struct TakeTurn {
     /// 500, and 2,000 for a model that judges.
     #[schema(minimum = 1, maximum = 60_000)]
     pub deadline_ms: Option<u32>,
-    /// Maximum rounds of the agent to answer this message; by default the session's.
+    /// Maximum number of rounds that the agent may use to answer this message; by default the session's.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
-    /// Mode of judging the found skills by a chat model; by default the tenant's setting for the channel.
+    /// Mode of judging the found skills with a chat model; by default the tenant's setting for the channel.
     pub judge: Option<Judge>,
 }
 
@@ -51,7 +51,7 @@ impl TakeTurn {
         self.tainted_by.as_deref().unwrap_or_default()
     }
 
-    /// Returns the maximum rounds for this message; `None` if the session's maximum applies.
+    /// Returns the maximum number of rounds for this message; `None` if the session's maximum applies.
     pub(super) fn budget(&self) -> Option<i32> {
         self.max_turns.and_then(|rounds| i32::try_from(rounds).ok())
     }

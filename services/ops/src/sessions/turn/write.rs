@@ -16,7 +16,7 @@ pub(super) struct TurnToWrite<'a> {
     /// Cached values that the write must check; `None` if the state was read from the database.
     pub(super) assumed: Option<Assumed>,
     pub(super) composed: ComposedTurn,
-    /// The answer as JSON, in the bytes that are sent.
+    /// The answer as JSON, exactly as it is sent.
     pub(super) answer: &'a str,
     /// Skills that the session was shown, including those of this turn.
     pub(super) shown: &'a ShownSkills,

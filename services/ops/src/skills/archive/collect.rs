@@ -50,7 +50,7 @@ impl<'a> Collector<'a> {
         self.limits.entries.saturating_mul(4).saturating_add(64)
     }
 
-    /// Returns the maximum bytes of a stream, including the headers of its files.
+    /// Returns the maximum number of bytes in a stream, including the headers of its files.
     pub(super) fn max_stream(&self) -> u64 {
         self.limits.total_bytes.saturating_add(self.max_records() as u64 * 4096)
     }

@@ -25,9 +25,9 @@ use collect::Collector;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub entries: usize,
-    /// Maximum unpacked bytes of all files together.
+    /// Maximum number of unpacked bytes of all files together.
     pub total_bytes: u64,
-    /// Maximum unpacked bytes of one file. A larger file is left out.
+    /// Maximum number of unpacked bytes of one file. A larger file is left out.
     pub file_bytes: u64,
 }
 
@@ -37,7 +37,7 @@ impl Default for Limits {
     }
 }
 
-/// A file of an archive.
+/// A file in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedFile {
     /// Relative path. Segments are joined by `/`, and are never `.` or `..`.
@@ -65,7 +65,7 @@ pub struct UnpackedArchive {
     pub written: u64,
 }
 
-/// A file of an archive that was left out. Other files are not affected.
+/// A file in an archive that was left out. Other files are not affected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     pub path: String,

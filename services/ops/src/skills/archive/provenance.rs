@@ -15,7 +15,7 @@ const UNTOLD: &str = "an archive that marks it as tainted";
 
 /// Maximum number of sources per skill.
 const SOURCES: usize = 8;
-/// Maximum characters per source.
+/// Maximum number of characters per source.
 const SOURCE_CHARS: usize = 255;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,14 +29,14 @@ pub struct Provenance {
 struct TaintedSkill {
     /// Path of the skill's SKILL.md in the archive.
     path: String,
-    /// SHA-256 (hex) of the SKILL.md in the archive.
+    /// Hex SHA-256 of the SKILL.md in the archive.
     sha256: String,
     #[serde(default)]
     tainted_by: Vec<String>,
 }
 
 impl Provenance {
-    /// Adds a tainted skill, with the path and SHA-256 (hex) of its SKILL.md in the archive.
+    /// Adds a tainted skill, with the path and hex SHA-256 of its SKILL.md in the archive.
     pub fn add(&mut self, path: &str, sha256: String, tainted_by: Vec<String>) {
         self.tainted.push(TaintedSkill { path: path.to_owned(), sha256, tainted_by });
     }

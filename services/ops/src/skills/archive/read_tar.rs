@@ -1,4 +1,4 @@
-//! Reads tar archives, plain or compressed with gzip. Reading stops at the limit of bytes, regardless of the headers.
+//! Reads tar archives, plain or compressed with gzip. Reading stops at the byte limit, regardless of the headers.
 
 use std::cell::Cell;
 use std::io::{self, Read};

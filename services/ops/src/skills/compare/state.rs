@@ -28,7 +28,7 @@ pub(super) struct FileDifference {
 }
 
 impl FileDifference {
-    /// Returns the bytes of the file in both states together.
+    /// Returns the number of bytes of the file in both states together.
     pub(super) fn size(&self) -> u64 {
         [&self.old, &self.new].into_iter().flatten().map(|entry| entry.size).sum()
     }

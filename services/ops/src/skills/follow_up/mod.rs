@@ -71,7 +71,7 @@ fn is_enriched(app: &App, document: &SkillDocument) -> bool {
     missing.description || missing.triggers && app.models.chat.is_some()
 }
 
-/// The jobs that a change of a skill needs.
+/// The jobs that a change to a skill needs.
 struct Jobs {
     embeds: bool,
     summarizes: bool,

@@ -12,9 +12,9 @@ use crate::compute;
 
 /// Number of rows above which entries are built on a blocking thread.
 const FEW_ROWS: usize = 2 * PAGE;
-/// Maximum files of one skill that every host supports (SEP-2640, Limits).
+/// Maximum number of files in one skill that every host supports (SEP-2640, Limits).
 const MOST_FILES: usize = 512;
-/// Maximum bytes of one skill that every host supports.
+/// Maximum number of bytes in one skill that every host supports.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Builds entries from rows sorted by name. An entry includes the files of nested skills, which are in the skill's

@@ -1,5 +1,5 @@
-//! Writes a text to the tenant's library within its limits: a text of an admin, or a text that a user shared and an
-//! admin approved.
+//! Writes a text to the tenant's library within its limits: an admin's text, or a text that a user shared and an admin
+//! approved.
 
 use std::borrow::Cow;
 

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::api::tenants::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, if_match, json, versioned};
 
-/// Selects a version of a directive.
+/// Selection of a directive's version.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct VersionQuery {
@@ -61,9 +61,9 @@ pub(crate) async fn get_directive(
 
 /// Set a directive
 ///
-/// Replaces the built-in text with the tenant's instructions to the model. The rest of the prompt cannot be changed: the
-/// marking of data as data, the form of the answer and its validation. Applies from the next prompt on. Setting the same
-/// text again creates no version, so the request may be retried.
+/// Replaces the built-in text with the tenant's instructions to the model. The rest of the prompt cannot be changed:
+/// the marking of data as data, the form of the answer and its validation. Applies from the next prompt on. Setting the
+/// same text again creates no version, so the request may be retried.
 #[utoipa::path(
     operation_id = "put_directive",
     tag = "admin",

@@ -17,7 +17,7 @@ use crate::http::{
     ApiError, JsonBody, OptionalJson, Query, ReadProblems, UrlParameters, UserCaller, WriteHeaders, WriteProblems, json,
 };
 
-/// Selects the user of a dream.
+/// Selection of the user of a dream.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -29,9 +29,9 @@ pub(in crate::api) struct OfUser {
 
 /// Start dreams
 ///
-/// Starts one run per pass: `gaps` finds repeated requests without a skill, `consolidate` finds skills that overlap, and
-/// `optimize` finds skills that failed. A worker runs them; `GET /v1/dreams/{dream}` returns their progress. A `dry_run`
-/// makes no changes and no proposals. Each pass can be started five times within 24 hours.
+/// Starts one run per pass: `gaps` finds repeated requests without a skill, `consolidate` finds skills that overlap,
+/// and `optimize` finds skills that led to failures. A worker runs them; `GET /v1/dreams/{dream}` returns their
+/// progress. A `dry_run` makes no changes and no proposals. Each pass can be started five times within 24 hours.
 #[utoipa::path(
     operation_id = "start_dreams",
     tag = "learning",
@@ -68,8 +68,8 @@ pub(crate) async fn list_dreams(
 
 /// List the candidates of a dream
 ///
-/// Found by code alone, without a chat model: repeated requests, frequent terms, overlapping skills, families without a
-/// guide, skills that are used together, and skills that are thin or failed.
+/// Code alone finds them, without a chat model: repeated requests, frequent terms, overlapping skills, and groups of
+/// skills without an overview skill. Also skills that are used together, have little content or led to failures.
 #[utoipa::path(
     operation_id = "list_dream_candidates",
     tag = "learning",
@@ -84,8 +84,8 @@ pub(crate) async fn list_candidates(ctx: UserCaller, query: Query<ListCandidates
 
 /// Read a dream
 ///
-/// Includes its plan, what each operation changes or would change, and the outcome. Reviewers also see pending operations,
-/// and the prompt and answer of the chat model.
+/// Includes its plan, what each operation changes or would change, and the outcome. Reviewers also see pending
+/// operations, and the prompt and answer of the chat model.
 #[utoipa::path(
     operation_id = "get_dream",
     tag = "learning",
@@ -161,9 +161,9 @@ pub(crate) async fn reject_dream(
 
 /// Undo a dream
 ///
-/// Undoes all its changes in one transaction, except where people changed a skill since. Each operation reports `undone`,
-/// `merged` (with later changes), `kept` or `gone`. The operations are not proposed again for 90 days. Undoing twice
-/// returns the same result.
+/// Undoes all its changes in one transaction, except for skills that people have changed since. Each operation reports
+/// `undone`, `merged` (with later changes), `kept` or `gone`. The operations are not proposed again for 90 days.
+/// Undoing twice returns the same result.
 #[utoipa::path(
     operation_id = "undo_dream",
     tag = "learning",
@@ -182,8 +182,8 @@ pub(crate) async fn undo_dream(
 
 /// Read a user's learning settings
 ///
-/// For each pass of a dream, returns how much it may do on its own and whether it is paused after failures. Also returns
-/// the rest of the daily limits.
+/// For each pass of a dream, returns how much it may do on its own and whether it is paused after failures. Also
+/// returns how much of the daily limits is left.
 #[utoipa::path(
     operation_id = "get_learning",
     tag = "learning",
@@ -197,8 +197,8 @@ pub(crate) async fn get_learning(ctx: UserCaller) -> Result<HttpResponse, ApiErr
 
 /// Change a user's learning settings
 ///
-/// Absent members stay unchanged; null restores the tenant's setting. Changing how much a pass may do requires the scope
-/// `review`.
+/// Absent members stay unchanged; null restores the tenant's setting. Changing how much a pass may do requires the
+/// scope `review`.
 #[utoipa::path(
     operation_id = "put_learning",
     tag = "learning",

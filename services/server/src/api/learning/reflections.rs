@@ -10,8 +10,8 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteProb
 
 /// List reflections
 ///
-/// Lists one reflection per day, week and month, newest first, including periods without content. Each text is a memory of
-/// kind `reflection`, which recall finds.
+/// Lists one reflection per day, week and month, newest first, including periods without content. Each text is a memory
+/// of kind `reflection`, which recall finds.
 #[utoipa::path(
     operation_id = "list_reflections",
     tag = "learning",
@@ -32,8 +32,8 @@ pub(crate) async fn list_reflections(
 /// Start a reflection
 ///
 /// Creates the reflection for today, the current or last full week, or the previous month, as if it were 23:00 in the
-/// user's time zone. A worker writes it. A reflection that exists, or was tried three times, is returned unchanged, so the
-/// request may be retried.
+/// user's time zone. A worker writes it. A reflection that exists, or was tried three times, is returned unchanged, so
+/// the request may be retried.
 #[utoipa::path(
     operation_id = "start_reflection",
     tag = "learning",

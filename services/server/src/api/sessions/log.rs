@@ -11,8 +11,8 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHead
 
 /// Log the agent's reply
 ///
-/// Conversations are summarized from both sides. `rounds` and `tool_calls` describe how the agent reached the answer. If a
-/// reply used up the budget of its message, dreams and analytics count that against the skills that were used.
+/// Conversations are summarized from both sides. `rounds` and `tool_calls` describe how the agent reached the answer.
+/// If a reply used up the budget of its message, dreams and analytics count that against the skills that were used.
 #[utoipa::path(
     operation_id = "add_reply",
     tag = "sessions",

@@ -13,10 +13,10 @@ use crate::http::{
 
 /// Open a session, or resume it by its key
 ///
-/// Resumes the session of the key if its last message is at most 6 hours old. Otherwise ends it and opens a new one with
-/// the current snapshot and the summary of the previous one. The tenant sets that time (`session_gap_minutes`). A resumed
-/// session keeps its original settings, such as `max_turns`; `notice` names requested settings that were ignored. The
-/// number of messages is limited only by the size of the log (8 MiB).
+/// Resumes the session of the key if its last message is at most 6 hours old. Otherwise ends it and opens a new one
+/// with the current snapshot and the summary of the previous one. The tenant sets that time (`session_gap_minutes`). A
+/// resumed session keeps its original settings, such as `max_turns`; `notice` names requested settings that were
+/// ignored. The number of messages is limited only by the size of the log (8 MiB).
 #[utoipa::path(
     operation_id = "open_session",
     tag = "sessions",

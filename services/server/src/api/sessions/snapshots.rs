@@ -1,4 +1,4 @@
-//! Endpoints of the current snapshot, which new sessions start with.
+//! Endpoints for the current snapshot, which new sessions start with.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, get, post};

@@ -9,9 +9,9 @@ use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, Wr
 
 /// Take a turn: find skills for a message
 ///
-/// Logs a user's message and finds skills that help with it. Sending the same `turn_key` again returns the same turn, byte
-/// for byte. A skill counts as used if its body is included. `max_turns` is the budget of rounds for answering this
-/// message. MCP tool calls beyond it are executed, but their results report that the budget is spent.
+/// Logs a user's message and finds skills that help with it. Sending the same `turn_key` again returns the same turn,
+/// byte for byte. A skill counts as used if its body is included. `max_turns` is the budget of rounds for answering
+/// this message. MCP tool calls beyond it are executed, but their results report that the budget is spent.
 #[utoipa::path(
     operation_id = "take_turn",
     tag = "sessions",

@@ -15,7 +15,7 @@ use crate::http::{
     versioned,
 };
 
-/// Options of saving.
+/// Options for saving.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -156,10 +156,11 @@ pub(crate) async fn delete_skill(
 
 /// Report a use and its outcome
 ///
-/// Counts a use that happened elsewhere, or stores the outcome of a use. Idempotent per skill, session, memory and UTC day.
+/// Counts a use of the skill that happened elsewhere, or stores the outcome of a use. Idempotent per skill, session,
+/// memory and UTC day.
 ///
-/// `outcome: inapplicable` means that the skill did not fit the message of the session's current turn. It counts no use,
-/// and recall returns the skill less often for similar messages. Idempotent per skill and turn.
+/// `outcome: inapplicable` means that the skill did not fit the message of the session's current turn. It counts no
+/// use, and recall returns the skill less often for similar messages. Idempotent per skill and turn.
 #[utoipa::path(
     operation_id = "report_use",
     tag = "skills",

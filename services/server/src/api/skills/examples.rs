@@ -1,4 +1,4 @@
-//! Endpoints of the messages that skills have learned from their use.
+//! Endpoints for the messages that skills have learned from.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -11,8 +11,9 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, Write
 
 /// List a skill's learned messages
 ///
-/// Examples, at most 16: messages after which the skill was used; recall finds it for similar messages. Counter-examples,
-/// at most 16: messages that it did not apply to; recall finds it less often for similar messages. Newest first.
+/// Examples, at most 16: messages after which the skill was used; recall finds it for similar messages.
+/// Counter-examples, at most 16: messages that it did not apply to; recall finds it less often for similar messages.
+/// Newest first.
 #[utoipa::path(
     operation_id = "list_examples",
     tag = "skills",

@@ -23,12 +23,12 @@ use crate::http::{
     ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, json, media_type_for,
 };
 
-/// Maximum bytes of an upload, before archives are unpacked. The unpacked content has its own limits.
+/// Maximum size of an upload in bytes, before archives are unpacked. The unpacked content has its own limits.
 const UPLOAD_BYTES: usize = 40 * 1024 * 1024;
-/// Maximum number of files of an upload.
+/// Maximum number of files in an upload.
 const UPLOADS: usize = 500;
 
-/// Options of an import.
+/// Options for an import.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -84,8 +84,8 @@ impl FromRequest for Parts {
 
 /// Import skills
 ///
-/// Imports SKILL.md files and archives of them. Each skill is imported separately: errors are reported per skill and stop
-/// no other.
+/// Imports SKILL.md files and archives of them. Each skill is imported separately: errors are reported per skill and
+/// stop no other.
 #[utoipa::path(
     operation_id = "import_skills",
     tag = "exchange",
@@ -110,8 +110,8 @@ pub(crate) async fn import_skills(
 
 /// Check which skills an import would change
 ///
-/// Compares digests with the user's skills, so that an import needs to send only new and changed ones. Read-only, and not
-/// binding: the import compares again. At most 2,000 skills.
+/// Compares digests with the user's skills, so that an import needs to send only new and changed ones. Read-only, and
+/// not binding: the import compares again. At most 2,000 skills.
 #[utoipa::path(
     operation_id = "check_import",
     tag = "exchange",

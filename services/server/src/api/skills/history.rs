@@ -71,8 +71,8 @@ pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> R
 
 /// Compare two versions
 ///
-/// Returns a unified diff of SKILL.md and every changed text resource; empty if the versions are equal. If the diff would
-/// be too large (about 4 MiB of input or 1 MiB of output), some files are omitted: a line names each, the header
+/// Returns a unified diff of SKILL.md and every changed text resource; empty if the versions are equal. If the diff
+/// would be too large (about 4 MiB of input or 1 MiB of output), some files are omitted: a line names each, the header
 /// `Knowhow-Left-Out` counts them, and `path` selects one.
 #[utoipa::path(
     operation_id = "diff_versions",

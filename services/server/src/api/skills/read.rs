@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use crate::http::{ApiError, CallerProblems, Query, ReadProblems, UserCaller, file, not_modified};
 
-/// Options of loading.
+/// Options for loading.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

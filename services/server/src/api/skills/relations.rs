@@ -26,8 +26,8 @@ pub(crate) async fn get_knowledge(ctx: UserCaller, skill: Path<String>) -> Resul
 
 /// Set a skill's importance
 ///
-/// Sets its base importance and how fast it decays while the skill is unused. Absent members follow the tenant's settings.
-/// Creates no version.
+/// Sets its base importance and how fast it decays while the skill is unused. Absent members follow the tenant's
+/// settings. Creates no version.
 #[utoipa::path(
     operation_id = "put_importance",
     tag = "graph",

@@ -42,7 +42,7 @@ pub(crate) async fn get_resource(
     Ok(file(&request, skills::get_resource(&ctx, &GetResource { skill, path }).await?))
 }
 
-/// Options of a written file.
+/// Options for writing a file.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -1,4 +1,4 @@
-//! Endpoints of API keys and of the issuers of tokens.
+//! Endpoints for API keys and token issuers.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -117,8 +117,8 @@ pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Resul
 
 /// Rotate an API key
 ///
-/// Creates a key with the same name, scopes and expiry. Only this response contains its text. The old key keeps working for
-/// the requested number of hours, 24 by default.
+/// Creates a key with the same name, scopes and expiry. Only this response contains its text. The old key keeps working
+/// for the requested number of hours, 24 by default.
 #[utoipa::path(
     operation_id = "rotate_key",
     tag = "admin",

@@ -13,9 +13,9 @@ use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, 
 
 /// Erase a user
 ///
-/// The user's data becomes invisible in all processes within a second, and a job deletes every row. If the same external id
-/// appears again, it is a new user. A repeated request returns the existing erasure; use `user_id` if the external id may
-/// belong to a new user by then.
+/// The user's data becomes invisible in all processes within a second, and a job deletes every row. If the same
+/// external id appears again, it is a new user. A repeated request returns the existing erasure; use `user_id` if the
+/// external id may belong to a new user by then.
 #[utoipa::path(
     operation_id = "erase_user",
     tag = "admin",
@@ -112,9 +112,9 @@ pub(crate) async fn release_user(ctx: AdminCaller, external_id: NamedUser) -> Re
 
 /// Export a user's data
 ///
-/// Returns a zip from one consistent read. It contains the skills as folders, which can be imported again byte for byte,
-/// and every row of every table as JSON lines: versions, memories, soul, sessions, usage, the user's audit log entries and
-/// all else.
+/// Returns a zip from one consistent read. It contains the skills as folders, which can be imported again byte for
+/// byte, and every row of every table as JSON lines: versions, memories, soul, sessions, usage, the user's audit log
+/// entries and all else.
 #[utoipa::path(
     operation_id = "export_user",
     tag = "admin",

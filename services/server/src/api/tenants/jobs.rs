@@ -22,7 +22,7 @@ pub(crate) struct JobsQuery {
 
 /// List jobs
 ///
-/// Unfinished jobs of the tenant, newest first; for an operator in no tenant, those of the system.
+/// Unfinished jobs of the tenant, newest first; for an operator without a tenant, those of the system.
 #[utoipa::path(
     operation_id = "list_jobs",
     tag = "admin",
@@ -49,8 +49,8 @@ pub(crate) async fn list_jobs(
 
 /// Count jobs by kind
 ///
-/// The number of jobs by kind and state, and how long the oldest have been waiting. Operators without a tenant get the jobs
-/// of all tenants and of the system. At most 100,000 jobs are counted per database.
+/// The number of jobs by kind and state, and how long the oldest have been waiting. Operators without a tenant get the
+/// jobs of all tenants and of the system. At most 100,000 jobs are counted per database.
 #[utoipa::path(
     operation_id = "list_job_queues",
     tag = "admin",

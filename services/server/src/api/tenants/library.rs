@@ -12,8 +12,8 @@ use crate::http::{AdminCaller, ApiError, ChangeProblems, JsonBody, Query, ReadPr
 
 /// List the skills of the tenant's library
 ///
-/// The tenant's users receive them in addition to the built-in starters. A skill replaces the built-in starter of the same
-/// name.
+/// The tenant's users receive them in addition to the built-in starters. A skill replaces the built-in starter of the
+/// same name.
 #[utoipa::path(
     operation_id = "list_starter_skills",
     tag = "admin",
@@ -42,8 +42,8 @@ pub(crate) async fn get_starter_skill(ctx: AdminCaller, name: Path<String>) -> R
 /// Put a skill into the tenant's library
 ///
 /// Creates a new version if the text changed. Users receive it with their next request. Users who edited the skill are
-/// offered a merge; users who deleted it do not get it back; users with their own skill of that name keep it. A text that
-/// looks like an attack is rejected unless `accept_findings` allows it.
+/// offered a merge; users who deleted it do not get it back; users with their own skill of that name keep it. A text
+/// that looks like an attack is rejected unless `accept_findings` allows it.
 #[utoipa::path(
     operation_id = "put_starter_skill",
     tag = "admin",
@@ -63,8 +63,8 @@ pub(crate) async fn put_starter_skill(
 
 /// Remove a skill from the tenant's library
 ///
-/// Users with an unchanged copy lose it with their next request. Users who changed or pinned it keep it. Its versions stay
-/// readable.
+/// Users with an unchanged copy lose it with their next request. Users who changed or pinned it keep it. Its versions
+/// stay readable.
 #[utoipa::path(
     operation_id = "delete_starter_skill",
     tag = "admin",
@@ -120,8 +120,8 @@ pub(crate) async fn get_starter_version(ctx: AdminCaller, path: Path<(String, i3
 
 /// List the users of a skill of the tenant's library
 ///
-/// All users of the tenant by external id: the version they have unchanged, or that they changed or deleted it, have their
-/// own skill of that name, or have not received it yet.
+/// All users of the tenant by external id: the version they have unchanged, or that they changed or deleted it, have
+/// their own skill of that name, or have not received it yet.
 #[utoipa::path(
     operation_id = "list_starter_users",
     tag = "admin",

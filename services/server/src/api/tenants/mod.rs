@@ -38,23 +38,23 @@ pub(crate) use named_user::{ExternalIdQuery, NamedUser};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Tenant of an operator's request.
+/// Tenant for an operator's request.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
 pub(crate) struct TenantQuery {
-    /// Slug of the tenant to work in. Operators must name it in a request that writes; other callers always work in their
-    /// own tenant.
+    /// Slug of the tenant to work in. Operators must name it in a request that writes; other callers always work in
+    /// their own tenant.
     #[param(max_length = 64)]
     tenant: Option<String>,
 }
 
-/// Place (database) of an operator's request.
+/// Place (database) for an operator's request.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
 pub(crate) struct PlaceQuery {
-    /// Place (database) of the system jobs to list or change. Only for operators in no tenant. Default: `home`.
+    /// Place (database) of the system jobs to list or change. Only for operators without a tenant. Default: `home`.
     #[param(max_length = 32)]
     place: Option<String>,
 }

@@ -8,8 +8,8 @@ use crate::http::{AdminCaller, ApiError, ReadProblems, json};
 
 /// List processes
 ///
-/// For operators. Lists processes that used this database within the last minute: their role, release, host and connection
-/// limit.
+/// For operators. Lists processes that used this database within the last minute: their role, release, host and
+/// connection limit.
 #[utoipa::path(
     operation_id = "list_processes",
     tag = "admin",

@@ -18,8 +18,8 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
-    /// Only actions of this actor: a name as in the entries, e.g. `user:alice`, or a user's external id, which also matches
-    /// actions of API keys for that user.
+    /// Only actions of this actor: a name as in the entries, e.g. `user:alice`, or a user's external id, which also
+    /// matches actions of API keys for that user.
     #[param(max_length = 300)]
     actor: Option<String>,
     /// Only this action, e.g. `skill.create`; with a trailing `*`, all actions with that prefix.
@@ -49,9 +49,9 @@ pub(crate) enum AuditFormat {
 
 /// Read the audit log
 ///
-/// Every change and its author, newest first. The log is append-only, is stored for the tenant's retention time and never
-/// contains content. A filtered page scans a bounded part of the log: it may have few or no entries and still have a
-/// cursor.
+/// Every change and its author, newest first. The log is append-only, is stored for the tenant's retention time and
+/// never contains content. A filtered page scans a bounded part of the log: it may have few or no entries and still
+/// have a cursor.
 #[utoipa::path(
     operation_id = "list_audit",
     tag = "admin",

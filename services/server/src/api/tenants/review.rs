@@ -40,8 +40,8 @@ pub(crate) async fn review_version(
 
 /// Approve a tainted version
 ///
-/// Removes its mark and the mark of content derived from it. Other versions keep their marks. Its author cannot approve it.
-/// The reason is stored in the audit log.
+/// Removes its mark and the mark of content derived from it. Other versions keep their marks. Its author cannot approve
+/// it. The reason is stored in the audit log.
 #[utoipa::path(
     operation_id = "approve_version",
     tag = "admin",

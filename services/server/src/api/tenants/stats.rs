@@ -1,4 +1,4 @@
-//! Endpoints of the counters of the process and of the health of its models.
+//! Endpoints for the counters of the process and the health of its models.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get};
@@ -25,7 +25,7 @@ pub(crate) async fn get_stats(ctx: AdminCaller) -> Result<HttpResponse, ApiError
     Ok(json(StatusCode::OK, &tenants::get_stats(&ctx).await?))
 }
 
-/// Options of the models' health.
+/// Options for reading the health of the models.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ModelsQuery {
@@ -35,8 +35,8 @@ pub(crate) struct ModelsQuery {
 
 /// Read the health of the models
 ///
-/// For operators. For the responding process: its models, whether it has paused one after failures, and with `ask` whether
-/// they respond now.
+/// For operators. For the responding process: its models, whether it has paused one after failures, and with `ask`
+/// whether they respond now.
 #[utoipa::path(
     operation_id = "get_models",
     tag = "admin",

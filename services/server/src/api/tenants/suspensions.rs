@@ -11,9 +11,9 @@ use crate::http::{AdminCaller, ApiError, JsonBody, WriteProblems, json};
 
 /// Suspend a user
 ///
-/// Within a second every process rejects the user's requests with 403 `user-suspended` and the reason, over REST and MCP.
-/// The user's jobs are postponed, not lost. Admins can still read, export and erase the user's data. Admins cannot suspend
-/// themselves: 403.
+/// Within a second every process rejects the user's requests with 403 `user-suspended` and the reason, over REST and
+/// MCP. The user's jobs are postponed, not lost. Admins can still read, export and erase the user's data. Admins cannot
+/// suspend themselves: 403.
 #[utoipa::path(
     operation_id = "suspend_user",
     tag = "admin",

@@ -24,7 +24,7 @@ pub(crate) struct UsersQuery {
     prefix: Option<String>,
 }
 
-/// Confirmation of a change of a tenant.
+/// Confirmation of a change to a tenant.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UpdateTenantQuery {
@@ -96,10 +96,11 @@ pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<H
 
 /// Change a tenant's name, settings and quotas
 ///
-/// For operators. The settings are a JSON merge patch (RFC 7396): absent members stay unchanged, null restores the default,
-/// objects are merged. Takes effect within a second. With `If-Match` the change applies only if the tenant is unchanged
-/// since it was read; otherwise the response is 412 with the current state. Settings that shorten retention delete stored
-/// data permanently: they are rejected with 409, which names the data, unless `confirm=shorten-retention` is given.
+/// For operators. The settings are a JSON merge patch (RFC 7396): absent members stay unchanged, null restores the
+/// default, objects are merged. Takes effect within a second. With `If-Match` the change applies only if the tenant is
+/// unchanged since it was read; otherwise the response is 412 with the current state. Settings that shorten retention
+/// delete stored data permanently: they are rejected with 409, which names the data, unless `confirm=shorten-retention`
+/// is given.
 #[utoipa::path(
     operation_id = "update_tenant",
     tag = "admin",
@@ -151,7 +152,7 @@ pub(crate) async fn create_user(ctx: AdminCaller, body: JsonBody<CreateUser>) ->
 
 /// List users, or find them by a prefix of their external ids
 ///
-/// Includes the number and bytes of each user's skills.
+/// Includes the number and total size of each user's skills.
 #[utoipa::path(
     operation_id = "list_users",
     tag = "admin",

@@ -10,8 +10,9 @@ use crate::http::{AdminCaller, ApiError, ChangeProblems, JsonBody, ReadProblems,
 
 /// Set the tenant's webhook
 ///
-/// The webhook receives a message for each change that awaits review, signed as defined by Standard Webhooks. The response
-/// contains the secret only when it is new. An existing webhook keeps its secret unless `rotate_secret` is set.
+/// The webhook receives a message for each change that awaits review, signed as defined by Standard Webhooks. The
+/// response contains the secret only when it is new. An existing webhook keeps its secret unless `rotate_secret` is
+/// set.
 #[utoipa::path(
     operation_id = "put_webhook",
     tag = "admin",

@@ -3,9 +3,9 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// Maximum characters of a value or name that an error quotes.
+/// Maximum number of characters in a value or name that an error quotes.
 const SHOWN: usize = 60;
-/// Minimum similarity of an unknown name to a known one that is suggested (Jaro-Winkler, from 0 to 1).
+/// Minimum similarity between an unknown name and the known name that is suggested (Jaro-Winkler, from 0 to 1).
 const ALIKE: f64 = 0.8;
 
 /// Returns the names of the required members of an object.

@@ -1,5 +1,5 @@
-//! Converts arguments that models send to the types in a tool's schema. If they cannot be converted, they are
-//! rejected with a description of the accepted values.
+//! Converts arguments that models send to the types in a tool's schema. Arguments that cannot be converted are rejected
+//! with a description of the accepted values.
 //!
 //! Only unambiguous values are converted: a number in quotes, a list as JSON in a string, a single string for a list
 //! of strings. A value of another type is never converted to a string, so saved texts are exactly those that were
@@ -58,8 +58,8 @@ impl ArgumentFitter<'_> {
         fitted
     }
 
-    /// Makes a list with one item if the members of an item are given next to the list. Agents know this form of
-    /// edits from other tools.
+    /// Makes a list with one item if the members of an item are given next to the list. Agents know this form for edits
+    /// from other tools.
     fn gather(&mut self, known: &JsonObject, mut members: JsonObject, at: &str) -> JsonObject {
         for (list, items) in known.iter().filter_map(|(name, part)| Some((name, properties_of_items(part)?))) {
             let strays: Vec<String> = members

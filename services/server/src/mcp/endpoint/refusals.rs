@@ -13,7 +13,7 @@ use crate::entry::current_request_id;
 use crate::http::ApiError;
 use crate::mcp::site::{SCOPES, Site};
 
-/// JSON-RPC code of errors that the protocol does not define. It is in the range that JSON-RPC reserves for servers.
+/// JSON-RPC code for errors that the protocol does not define. It is in the range that JSON-RPC reserves for servers.
 pub(super) const REFUSED: i32 = -32000;
 
 /// A JSON-RPC error response (JSON-RPC 2.0, 5).
@@ -32,7 +32,7 @@ pub(super) fn refuse(status: StatusCode, code: i32, message: &str, id: Option<&R
     refusal(HttpResponse::build(status), id, ErrorData::new(ErrorCode(code), message.to_owned(), None))
 }
 
-/// Rejects a message with the status and headers that REST would use. The error's data is the problem. If other
+/// Rejects a message with the status and headers that REST would use. The `data` of the error is the problem. If other
 /// credentials are needed, the response has a `WWW-Authenticate` challenge.
 pub(super) fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&RawValue>) -> HttpResponse {
     let challenge = match error.cause() {

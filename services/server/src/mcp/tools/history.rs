@@ -91,7 +91,8 @@ impl Tool for History {
     }
 }
 
-/// Returns whether either version of a difference is tainted, because the difference contains text of both versions.
+/// Returns whether the difference is tainted: it contains text from both versions, so it is tainted if either of them
+/// is.
 async fn is_tainted(caller: &Caller, diff: &Diff) -> Result<bool> {
     let Diff { skill, from, to, .. } = diff;
     let newest = ListVersions { skill: skill.clone(), page: PageQuery { limit: Some(1), cursor: None } };

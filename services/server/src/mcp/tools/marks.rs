@@ -7,7 +7,7 @@ use knowhow_ops::sessions::NamedSession;
 
 /// Maximum number of sources that a note names.
 const SOURCES: usize = 3;
-/// Maximum characters of a source in a note.
+/// Maximum number of characters in a source in a note.
 const SOURCE_CHARS: usize = 80;
 
 /// Returns the note for a tainted memory.

@@ -39,7 +39,7 @@ const ANSWER: &str = "dev.knowhow/answer";
 /// Member of structured content with a note for the model.
 const NOTE: &str = "note";
 
-/// Text after the name of a skill that the user excluded in the searched text.
+/// Text after the name of a skill that the search text excludes.
 const EXCLUDED: &str = " (the user excluded it)";
 
 /// A tool. It is defined in its own file, and registered in [`AnyTool::ALL`].
@@ -69,7 +69,7 @@ pub trait Tool {
     /// Calls the tool. `named_session` is the state of the conversation that the call names, if the tool needs it.
     ///
     /// # Errors
-    /// Returns the errors of the operation.
+    /// Returns the operation's errors.
     async fn call(caller: &Caller, named_session: &NamedSession, arguments: Self::Arguments) -> Result<CallToolResult>;
 }
 

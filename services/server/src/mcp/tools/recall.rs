@@ -73,7 +73,7 @@ impl Tool for Recollect {
         Some(schema_of::<Answer>())
     }
 
-    /// Returns whether the call has no question. The messages of the session are then the question.
+    /// Returns whether the call has no search text (`q`). If so, the session's last messages are searched for instead.
     fn needs_session(arguments: &Value) -> bool {
         arguments["q"].is_null()
     }

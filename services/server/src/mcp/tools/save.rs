@@ -61,7 +61,7 @@ macro_rules! arguments {
 }
 with_skill_fields!(arguments);
 
-/// Returns the schema of free metadata. It has a property, because strict clients reject an object schema without
+/// Returns the schema for free-form metadata. It has a property, because strict clients reject an object schema without
 /// properties.
 fn metadata() -> Object {
     let text = Object::with_type(Type::String);

@@ -51,9 +51,9 @@ impl SuggestItem {
     }
 }
 
-/// Text if all results have a score below the tenant's `min_score`.
+/// Text to return if all results have a score below the tenant's `min_score`.
 const NONE_FITS: &str = "No skill fits well; these are merely the closest.";
-/// Text if there are no results.
+/// Text to return if there are no results.
 const NONE_NEAR: &str = "No skill fits. Try other words, or continue without one and skill_save what you learn.";
 
 pub(super) struct Suggest;

@@ -25,7 +25,8 @@ pub(super) struct Arguments {
     path: Option<String>,
 }
 
-/// Maximum bytes of a binary file that is returned in a result. Larger files can be read as a resource or over REST.
+/// Maximum size in bytes of a binary file that is returned in a result. Larger files can be read as a resource or over
+/// REST.
 const SHOWN_BYTES: usize = 1024 * 1024;
 
 /// Data for programs, returned in addition to the text.
@@ -92,7 +93,7 @@ fn shown_files(files: &[ResourceEntry]) -> (&[ResourceEntry], usize) {
 
 fn describe(loaded: &LoadedSkill, relations: &[String]) -> String {
     let skill = &loaded.skill;
-    // Texts of authors are put on one line, so that they cannot imitate the lines that follow.
+    // Texts from authors are put on one line, so that they cannot imitate the lines that follow.
     let mark = untrusted::mark(skill.tainted);
     let description = inert_line(&skill.description);
     let mut text = format!("Skill '{}', version {}{mark}: {description}", skill.name, skill.version);
@@ -126,7 +127,7 @@ async fn view_file(caller: &Caller, name: &str, path: &str) -> Result<CallToolRe
     let (media_type, size) = (file.media_type, file.content.len());
     let (text, base64) = match String::from_utf8(file.content) {
         Ok(text) => (marks::set_apart(file.tainted, &text), None),
-        // The text of the result has no base64, because models cannot read it and it would fill their context.
+        // The text in the result has no base64, because models cannot read it and it would fill their context.
         Err(binary) => (
             format!(
                 "{path} is not text ({media_type}, {size} bytes) and is not shown; programs can read it as a resource."

@@ -13,8 +13,8 @@ use crate::vault::tx::SystemTx;
 /// Enqueues a rescan job for each user with skills that were last scanned with older rules, or with changes to a
 /// skill that had findings. Considers at most `most` users for each of the two reasons.
 ///
-/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
-/// the queue library.
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the job tables belong to the
+/// queue library.
 pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.enqueue_rescans").await?;
     let enqueued = sqlx::query_scalar(
@@ -51,8 +51,8 @@ pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most
 /// for users with an unread skill that has no job. Considers at most `most` users for each of the two reasons;
 /// returns the number of jobs. A shared starter is read when the user gets a copy of it.
 ///
-/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
-/// the queue library.
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the job tables belong to the
+/// queue library.
 pub async fn enqueue_relating(db: &Database, rules: i32, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.enqueue_relating").await?;
     let enqueued = sqlx::query_scalar(
@@ -89,7 +89,7 @@ pub async fn enqueue_relating(db: &Database, rules: i32, now: DateTime<Utc>, mos
     Ok(enqueued)
 }
 
-/// Options of [`enqueue_enriching`].
+/// Options for [`enqueue_enriching`].
 #[derive(Debug, Clone, Copy)]
 pub struct Unenriched {
     /// Whether a chat model is configured. Trigger phrases need one.
@@ -98,7 +98,7 @@ pub struct Unenriched {
     pub most_tries: i32,
     /// Number of skills read in one transaction.
     pub page: i64,
-    /// Approximate maximum of jobs to enqueue per call. The remaining skills follow with the next call.
+    /// Approximate maximum number of jobs to enqueue per call. The remaining skills follow with the next call.
     pub most: i64,
 }
 

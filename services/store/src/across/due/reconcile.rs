@@ -1,4 +1,4 @@
-//! Counts the repairs of the graph reconciler, and its remaining work.
+//! Counts the repairs made by the graph reconciler, and its remaining work.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
@@ -54,7 +54,7 @@ pub struct Reconciled {
     pub removed: i64,
 }
 
-/// Adds these numbers to the repairs of today.
+/// Adds these numbers to today's repairs.
 ///
 /// Runs across tenants because the counts are totals of the deployment.
 pub async fn add_reconciled(db: &Database, repaired: Reconciled, now: DateTime<Utc>) -> Result<()> {
@@ -77,7 +77,7 @@ pub async fn add_reconciled(db: &Database, repaired: Reconciled, now: DateTime<U
     tx.commit().await
 }
 
-/// Returns the sum of the repairs of the last 30 days.
+/// Returns the sum of the repairs made in the last 30 days.
 ///
 /// Runs across tenants because operators see the totals of the deployment.
 pub async fn sum_reconciled(db: &Database, now: DateTime<Utc>) -> Result<Reconciled> {

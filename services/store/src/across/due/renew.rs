@@ -18,21 +18,21 @@ pub struct RenewedSnapshots {
     pub enqueued: i64,
 }
 
-/// Renews at most `most` snapshots that are about to expire, of users active within a day. If the inputs have not
-/// changed since the snapshot was rendered, this statement extends its lifetime. Otherwise it enqueues a job. A
+/// Renews at most `most` snapshots that are about to expire, for users active within the last day. If the inputs have
+/// not changed since the snapshot was rendered, this statement extends its lifetime. Otherwise it enqueues a job. A
 /// snapshot is due after 80 % to 95 % of its lifetime. The share differs by user, so that snapshots rendered together
-/// are not all renewed together. A job that is already waiting keeps its position. A permanently failed job is
-/// enqueued again after some hours.
+/// are not all renewed together. A job that is already waiting keeps its position. A permanently failed job is enqueued
+/// again after some hours.
 ///
-/// Inputs are the revision, marks of untrusted texts, the last conversations, the wording of this release, and the
-/// order of skills by last use. Times are compared with a margin of some minutes, because clocks of machines differ.
+/// Inputs are the revision, marks on untrusted texts, the last conversations, the wording of this release, and the
+/// order of skills by last use. Times are compared with a margin of some minutes, because the machines' clocks differ.
 ///
 /// The last line of the statement enqueues jobs before it extends lifetimes, because its columns are evaluated in
 /// order. Extended rows stay locked until the end of the transaction, and their users may want to read or render them
-/// meanwhile.
+/// in the meantime.
 ///
-/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the tables of jobs belong to
-/// the queue library.
+/// Runs across tenants because any user may be due. Does not use sqlx's macros, because the job tables belong to the
+/// queue library.
 pub async fn renew_snapshots(
     db: &Database,
     lifetime: TimeDelta,

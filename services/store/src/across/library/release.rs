@@ -28,7 +28,7 @@ pub(in crate::across) async fn publish_here(db: &Database, release: &[u8], rows:
     .execute(tx.conn())
     .await
     .map_err(refuse)?;
-    // This is a separate statement, so that it sees texts inserted by another process meanwhile.
+    // This is a separate statement, so that it sees texts inserted by another process in the meantime.
     sqlx::query!(
         "-- library.make_release
         insert into builtin_releases (release, starter_id)

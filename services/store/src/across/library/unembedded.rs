@@ -1,4 +1,4 @@
-//! Starter texts without a vector of the current model, built-in or in a tenant's library.
+//! Starter texts without a vector from the current model, built-in or in a tenant's library.
 
 use knowhow_domain::{Result, TenantId};
 
@@ -20,7 +20,7 @@ pub struct Unembedded {
 
 /// Lists the given library texts that have no vector of `model`.
 ///
-/// Runs across tenants because the tenant's users share the vectors and may not write them.
+/// Runs across tenants because the tenant's users share the vectors and must not write them.
 pub async fn list_unembedded_of_tenant(
     db: &Database,
     tenant: TenantId,

@@ -8,8 +8,8 @@ use crate::Database;
 use crate::vault::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// Deletes expired examples. Locks the users' catalogue rows first, like every change of examples. Users with a
-/// concurrent write are skipped until the next round. Examples that were confirmed meanwhile stay.
+/// Deletes expired examples. Locks the users' catalogue rows first, like every change to examples. Users with a
+/// concurrent write are skipped until the next round. Examples that were confirmed in the meantime stay.
 pub(super) async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db, "prune.prune_examples").await?;
     let gone = sqlx::query_scalar!(

@@ -26,11 +26,11 @@ pub use snapshots::prune_snapshots;
 pub struct Pruned {
     /// Number of idempotency keys older than a day.
     pub idempotency_keys: u64,
-    /// Daily usage sums older than 400 days. (`months` drops the events by whole months.)
+    /// Number of daily usage sums older than 400 days. (`months` drops the events by whole months.)
     pub usage_days: u64,
-    /// Daily offer counts older than 400 days.
+    /// Number of daily counts of offers older than 400 days.
     pub offers: u64,
-    /// Number of daily counts of the judge older than 400 days.
+    /// Number of the judge's daily counts older than 400 days.
     pub judge_days: u64,
     /// Number of archived skills past their tenant's retention.
     pub archived_skills: u64,
@@ -45,16 +45,17 @@ pub struct Pruned {
     pub examples: u64,
     /// Number of current snapshots of users inactive for a day.
     pub idle_snapshots: u64,
-    /// Number of audit entries after their tenant's retention.
+    /// Number of audit entries past their tenant's retention.
     pub audit_entries: u64,
     /// Number of API keys that were revoked or expired 30 days ago.
     pub api_keys: u64,
     /// Number of submissions that expired after waiting for 30 days, and submissions decided 30 days ago.
     pub submissions: u64,
-    /// Number of dream runs that can no longer be undone, and expired keys of proposals that were not to be repeated.
+    /// Number of dream runs that can no longer be undone, and expired keys that prevented proposals from being
+    /// repeated.
     pub dreams: u64,
-    /// Number of reflections older than a year, and recorded model calls of younger reflections after the retention
-    /// of the archive.
+    /// Number of reflections older than a year, and recorded model calls of younger reflections past the retention of
+    /// the archive.
     pub reflections: u64,
 }
 

@@ -14,11 +14,11 @@ use crate::{Database, Principal, Window};
 pub struct TenantFilter<'a> {
     /// Slug of the only tenant to return; `None` for all tenants.
     pub only: Option<&'a str>,
-    /// Page, in the order of slugs.
+    /// Page, ordered by slug.
     pub page: Window<&'a str>,
 }
 
-/// Lists tenants of this place in the order of their slugs.
+/// Lists tenants of this place ordered by slug.
 ///
 /// # Errors
 /// `Forbidden` unless the caller is an operator.

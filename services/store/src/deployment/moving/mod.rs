@@ -47,7 +47,7 @@ pub enum Moved {
     There {
         /// Number of compared rows; `None` if an earlier run compared them.
         rows: Option<i64>,
-        /// Duration of the rejection of requests. Outdated caches may add up to a second.
+        /// Time during which requests were rejected. Outdated caches may add up to a second.
         refused: Option<Duration>,
     },
     /// The tenant stays at the old place, and the new place has no data of the tenant.

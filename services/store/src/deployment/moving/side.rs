@@ -18,7 +18,7 @@ const SESSION: &str =
     set client_min_messages = 'warning';
     set log_statement = 'none'; set log_min_error_statement = 'panic'; set log_min_duration_statement = -1";
 
-/// A database of the move.
+/// A database that takes part in the move.
 pub(super) struct MoveSide {
     pub(super) name: String,
     pub(super) url: Secret,
@@ -63,7 +63,7 @@ impl MoveSide {
         done.map(drop).map_err(|error| self.refuse(&error))
     }
 
-    /// Returns the only row of a statement.
+    /// Runs a statement and returns its only row.
     pub(super) async fn row<T>(&mut self, sql: &str) -> Result<T>
     where
         T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
@@ -72,7 +72,7 @@ impl MoveSide {
         row.map_err(|error| self.refuse(&error))
     }
 
-    /// Returns the only value of a statement.
+    /// Runs a statement and returns its only value.
     pub(super) async fn value<T>(&mut self, sql: &str) -> Result<T>
     where
         (T,): for<'r> FromRow<'r, PgRow>,
@@ -81,7 +81,7 @@ impl MoveSide {
         self.row::<(T,)>(sql).await.map(|(value,)| value)
     }
 
-    /// Returns the names in the rows of a statement.
+    /// Runs a statement and returns the names in its rows.
     pub(super) async fn names(&mut self, sql: &str) -> Result<Vec<String>> {
         let names = sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(&mut self.conn).await;
         names.map_err(|error| self.refuse(&error))

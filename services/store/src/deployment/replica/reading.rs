@@ -54,7 +54,7 @@ impl ReadSource {
     /// primary.
     ///
     /// # Errors
-    /// Errors of the primary.
+    /// Errors from the primary.
     pub async fn ask<T, Work>(&mut self, work: impl Fn(Database) -> Work, is_current: impl Fn(&T) -> bool) -> Result<T>
     where
         Work: Future<Output = Result<T>>,
@@ -82,8 +82,8 @@ impl ReadSource {
         work(self.primary.clone()).await
     }
 
-    /// Returns the time limit of a read from the replica. It is short for a catalogue, because a turn waits for it.
-    /// An export has many statements.
+    /// Returns the time limit for a read from the replica. It is short for a catalogue, because a turn waits for it. An
+    /// export has many statements.
     fn patience(&self) -> Duration {
         match self.of {
             ReadOf::Catalogue => ACQUIRE + STATEMENT,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::lag::{Lag, Position};
 
-/// Maximum lag. With a longer lag, most answers of the replica would be outdated.
+/// Maximum lag. With a longer lag, most answers from the replica would be outdated.
 pub(super) const MOST_BEHIND: Duration = Duration::from_secs(10);
 
 /// State of a replica. Changes of the state are logged.

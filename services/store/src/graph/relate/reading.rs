@@ -12,7 +12,7 @@ use crate::vault::value::Utf8;
 #[derive(Debug, Clone)]
 pub struct StatedRelation {
     pub kind: RelationType,
-    /// Name of the other skill, which may not exist.
+    /// Name of the other skill, which might not exist.
     pub name: String,
     /// Apparent subject of the sentence, if it is not this skill.
     pub subject: Option<String>,
@@ -20,7 +20,7 @@ pub struct StatedRelation {
     pub mentions: i32,
     /// Confidence in the relation, 0 to 1.
     pub confidence: f32,
-    /// Words of the text that state the relation.
+    /// Words in the text that state the relation.
     pub evidence: String,
 }
 

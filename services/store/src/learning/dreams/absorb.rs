@@ -37,7 +37,7 @@ statement! {
 
 row! { struct AbsorbedRow { mentions: Vec<Uuid>, relations: Value } }
 
-/// Data to undo a merge: both skills before the merge, and the data that the absorbing skill got.
+/// Data for undoing a merge: both skills before the merge, and the data that the absorbing skill got.
 #[derive(Debug, Clone)]
 pub struct Absorbed {
     /// Data that the absorbed skill loses when it is archived, and previous values of the absorbing skill.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::WriteTx;
 use crate::vault::statement;
 
-/// Changes of a run. `None` leaves a member unchanged.
+/// Changes to a run. `None` leaves a member unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct EndedRun<'a> {
     pub state: Option<RunState>,

@@ -56,7 +56,7 @@ statement! {
     order by s.name"
 }
 
-/// Limits of the skills to read.
+/// Limits on the skills to read.
 #[derive(Debug, Clone, Copy)]
 pub struct SkillLimits {
     pub uses_since: DateTime<Utc>,
@@ -66,7 +66,7 @@ pub struct SkillLimits {
     pub most_bytes: i64,
 }
 
-/// Lists the user's skills in the order of names, with their vectors by `model`.
+/// Lists the user's skills ordered by name, with their vectors made by `model`.
 pub async fn list_skills(
     db: &Database,
     principal: &Principal,
@@ -149,7 +149,7 @@ pub struct ConversationFilter<'a> {
     pub idle_since: DateTime<Utc>,
     /// Maximum number of conversations; the newest are read.
     pub most: i64,
-    /// Model of the vectors; `None` to read no vectors.
+    /// Model that made the vectors to read; `None` to read no vectors.
     pub model: Option<&'a str>,
 }
 
@@ -176,7 +176,7 @@ statement! {
     on conflict (tenant_id, user_id, session_id) do update set model = excluded.model, embedding = excluded.embedding"
 }
 
-/// Stores the vectors of conversations' first messages, all of equal length. Missing conversations are skipped.
+/// Stores the vectors of conversations' first messages, which have equal length. Missing conversations are skipped.
 pub async fn put_session_vectors(
     db: &Database,
     principal: &Principal,
@@ -189,7 +189,7 @@ pub async fn put_session_vectors(
     write(db, principal, PutSessionVectors { model, sessions, numbers, dims }).await.map(drop)
 }
 
-/// A message of a conversation.
+/// A message in a conversation.
 #[derive(Debug, Clone)]
 pub struct SessionMessage {
     pub session: SessionId,

@@ -111,7 +111,7 @@ pub async fn list_learned(db: &Database, principal: &Principal, runs: &[DreamId]
     Ok(rows.into_iter().map(|row| row.op).collect())
 }
 
-/// Changes of an operation. `None` leaves a member unchanged.
+/// Changes to an operation. `None` leaves a member unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct OpState {
     pub position: i32,

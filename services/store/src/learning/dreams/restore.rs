@@ -19,8 +19,8 @@ statement! {
     returning a.bytes"
 }
 
-/// Takes an entry that a run created out of the archive, and returns the bytes that it used there. Returns `None` if
-/// the retention of the entry is over. The run's journal has the skill's state, because users cannot read the
+/// Takes an entry that a run created out of the archive, and returns the number of bytes that it used there. Returns
+/// `None` if the retention of the entry is over. The run's journal has the skill's state, because users cannot read the
 /// archive.
 pub async fn take_archived(tx: &mut WriteTx, archive: ArchiveId, now: DateTime<Utc>) -> Result<Option<i32>> {
     let taken = tx.write(TakeArchived { archive: archive.0, now }).await?.pop();
@@ -30,7 +30,7 @@ pub async fn take_archived(tx: &mut WriteTx, archive: ArchiveId, now: DateTime<U
 /// A skill to restore.
 #[derive(Debug, Clone)]
 pub struct SkillToRestore<'a> {
-    /// Bytes that its archive entry used.
+    /// Number of bytes that its archive entry used.
     pub bytes: i32,
     pub skill: SkillId,
     /// New name of the skill.

@@ -1,4 +1,4 @@
-//! Dream runs. `end_run.rs` has their completion.
+//! Dream runs. `end_run.rs` completes them.
 
 mod stored;
 

@@ -54,7 +54,7 @@ pub async fn find_learning(
     Ok((own.unwrap_or(nobody), passes.into_iter().map(PassRow::from).collect()))
 }
 
-/// Changes of a user's settings. `None` leaves a member unchanged. An inner `None` resets it to the tenant's setting.
+/// Changes to a user's settings. `None` leaves a member unchanged. An inner `None` resets it to the tenant's setting.
 #[derive(Debug, Clone, Default)]
 pub struct PutLearning<'a> {
     pub time_zone: Option<Option<&'a str>>,

@@ -1,4 +1,4 @@
-//! Export and import of examples and counter-examples, with skill and message only.
+//! Exports and imports examples and counter-examples. Each line has only a skill and a message.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::skills::manifest;
@@ -11,7 +11,7 @@ use crate::vault::error::refuse;
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx};
 
-/// Returns all examples and counter-examples of the user, in the order of the skills' names, the oldest first.
+/// Returns all examples and counter-examples of the user, ordered by skill name, oldest first.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -94,7 +94,6 @@ statement! {
 /// Examples to import.
 #[derive(Debug, Clone, Copy)]
 pub struct NewExamples<'a> {
-    /// The examples, in their order.
     pub lines: &'a [ExampleLine],
     /// The session that the import belongs to.
     pub session: Option<&'a str>,
@@ -102,8 +101,8 @@ pub struct NewExamples<'a> {
     pub task: Option<&'a str>,
 }
 
-/// Imports examples without a session and without vectors. Returns `None`, without any import, if the session of the
-/// import is tainted.
+/// Imports examples without a session and without vectors. Returns `None`, without any import, if the session that the
+/// import belongs to is tainted.
 ///
 /// # Errors
 /// `Unavailable`.

@@ -12,7 +12,7 @@ use crate::vault::{row, statement};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
     pub session: SessionId,
-    /// The turn of the message.
+    /// Number of the turn that the message belongs to.
     pub turn: i32,
     /// The first 2,000 characters of the user's message.
     pub message: String,
@@ -30,7 +30,7 @@ statement! {
 /// Returns the lesson of the session that a caller names by id or key. Returns `None` in three cases:
 /// - the session has no turn since `since`
 /// - the session is tainted
-/// - `named`, the other names of sessions in the request, contain a tainted or unknown session
+/// - one of `named`, the other sessions named by the request, is tainted or unknown
 ///
 /// # Errors
 /// `Unavailable`.
@@ -50,9 +50,9 @@ pub struct NewExample<'a> {
     pub skill: SkillId,
     /// Whether the skill did not apply.
     pub is_counter: bool,
-    /// The session of the message.
+    /// The session that the message belongs to.
     pub session: SessionId,
-    /// The turn of the message.
+    /// Number of the turn that the message belongs to.
     pub turn: i32,
     /// The stored part of the message.
     pub message: &'a str,

@@ -34,7 +34,7 @@ pub struct LearnedVectors {
     pub counter_examples: Vec<(SkillId, Vec<f32>)>,
 }
 
-/// Returns the vectors of a user's examples by `model`.
+/// Returns the vectors that `model` made of a user's examples.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -52,7 +52,7 @@ pub async fn list_vectors(db: &Database, principal: &Principal, model: &str) -> 
 }
 
 // If an example is equivalent to another one of its skill, it is deleted and confirms the other one. An example that
-// was deleted meanwhile gets no vector. If an example and a counter-example are equivalent, the most recently
+// was deleted in the meantime gets no vector. If an example and a counter-example are equivalent, the most recently
 // confirmed one stays.
 statement! {
     write PutVector { example: Uuid, model: String, embedding: Vec<f32>, same_up_to: f64 } -> (),

@@ -174,7 +174,7 @@ statement! {
     order by s.session_id"
 }
 
-/// A conversation of a reflection.
+/// A conversation that a reflection is based on.
 #[derive(Debug, Clone)]
 pub struct ReflectedSession {
     pub id: SessionId,

@@ -122,7 +122,7 @@ pub fn finish(tx: &mut WriteTx, finished: &Finished<'_>) {
     });
 }
 
-/// A memory of a reflection that is based on other reflections.
+/// A memory that stores a reflection based on other reflections.
 #[derive(Debug, Clone, Copy)]
 pub struct Carried<'a> {
     pub memory: MemoryId,
@@ -170,8 +170,7 @@ statement! {
     join dream_ops o on o.tenant_id = $1 and o.user_id = $2 and o.run_id = r.run_id"
 }
 
-/// Counts the actions that reflections have proposed on the current day of the user. `time_zone` is the tenant's time
-/// zone.
+/// Counts the actions that reflections have proposed on the user's current day. `time_zone` is the tenant's time zone.
 pub async fn count_actions(db: &Database, principal: &Principal, now: DateTime<Utc>, time_zone: &str) -> Result<i64> {
     // The current day in any time zone began at most two days ago.
     let asked = CountActions { now, time_zone, first: first_id_of(now - TimeDelta::days(2)) };

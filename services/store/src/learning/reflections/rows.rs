@@ -47,7 +47,7 @@ statement! {
     where r.tenant_id = $1 and r.user_id = $2 and r.cadence = $3 and r.period = $4"
 }
 
-/// Returns the reflection of a period, if there is one.
+/// Returns the reflection for a period, if there is one.
 pub async fn find(
     db: &Database,
     principal: &Principal,
@@ -99,7 +99,7 @@ statement! {
     from (select app.zone(coalesce((select l.time_zone from learning l where l.tenant_id = $1 and l.user_id = $2), $4)) as zone) z"
 }
 
-/// Returns the current date of the user. `time_zone` is the tenant's time zone, for users without their own.
+/// Returns the user's current date. `time_zone` is the tenant's time zone, for users without their own.
 pub async fn find_today(
     db: &Database,
     principal: &Principal,

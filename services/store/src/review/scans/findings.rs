@@ -1,4 +1,4 @@
-//! Scanner findings of a user's skills: of one skill, or the list of skills with findings.
+//! Scanner findings in a user's skills: in one skill, or a list of the skills with findings.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId};

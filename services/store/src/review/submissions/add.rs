@@ -45,7 +45,7 @@ statement! {
         order by s.submission_id desc limit 1) l on true"
 }
 
-/// The user's pending submissions, and an earlier submission of an equal change.
+/// The user's pending submissions, and an earlier submission with the same result.
 pub struct KnownSubmissions {
     /// Number of the user's pending submissions.
     pub waiting: i64,
@@ -59,13 +59,13 @@ pub struct KnownSubmissions {
 pub struct LastDecision {
     pub id: SubmissionId,
     pub state: SubmissionState,
-    /// Comment of the reviewer; `None` without a comment.
+    /// The reviewer's comment, if there is one.
     pub comment: Option<String>,
     /// Checks of the submission.
     pub checks: Vec<Check>,
 }
 
-/// Result of a change, to find submissions with an equal result.
+/// Result of a change, used to find submissions with an equal result.
 pub struct SameResult<'a> {
     pub name: &'a str,
     /// Digest of the new state; `None` for a deletion.
@@ -84,7 +84,7 @@ pub async fn find_known(tx: &mut WriteTx, same: SameResult<'_>) -> Result<KnownS
 }
 
 /// Finds pending submissions, and a share with an equal result. A decision about sharing a text with the tenant does
-/// not count for a change of the user's own skills, and the reverse.
+/// not count for a change to the user's own skills, and vice versa.
 pub async fn find_known_share(tx: &mut WriteTx, name: &str, digest: &[u8]) -> Result<KnownSubmissions> {
     let (name, result_digest) = (name.to_owned(), Some(digest.to_vec()));
     find_known_of(tx, FindKnown { name, result_digest, shares: true, except: None }).await
@@ -177,8 +177,8 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3 and s.state = 'needs_review'"
 }
 
-/// Queues a notice about a submission to the tenant's webhook, together with COMMIT. Only if the tenant has a webhook
-/// and the submission waits for a person.
+/// Queues a notice about a submission to the tenant's webhook, together with COMMIT. Has no effect unless the tenant
+/// has a webhook and the submission waits for a person.
 pub fn notify_reviewers(tx: &mut WriteTx, id: SubmissionId) {
     tx.send_ahead(EnqueueNotice { id: id.0, task: task::NOTIFY_SUBMISSION });
 }

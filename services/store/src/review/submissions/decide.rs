@@ -53,7 +53,7 @@ pub struct Undecided {
     pub document: Option<String>,
     /// All resources of the new state.
     pub resources: Vec<ResourceEntry>,
-    /// Contents of resources that may not be stored elsewhere.
+    /// Contents of resources that might not be stored elsewhere.
     pub files: Vec<Vec<u8>>,
     /// The proposed pin, if it changes. The pin is not part of the text.
     pub pinned: Option<bool>,
@@ -97,7 +97,7 @@ pub struct Decision<'a> {
     pub state: SubmissionState,
     /// Reviewer; `None` if only checks decided.
     pub decided_by: Option<&'a str>,
-    /// Comment of the reviewer; `None` without a comment.
+    /// The reviewer's comment, if there is one.
     pub comment: Option<&'a str>,
     /// Version that the approved submission created; `None` if it created no version.
     pub applied_version: Option<i32>,

@@ -1,4 +1,4 @@
-//! Submissions: proposed changes of skills, stored separately until they are decided.
+//! Submissions: proposed changes to skills, stored separately until they are decided.
 
 pub(crate) mod add;
 pub(crate) mod decide;

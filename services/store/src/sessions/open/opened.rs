@@ -19,7 +19,7 @@ pub struct Opened {
     pub previous_started_at: Option<DateTime<Utc>>,
     /// Time at which the snapshot of a new session was rendered or confirmed to be current.
     pub rendered_at: Option<DateTime<Utc>>,
-    /// Whether content of snapshots was marked as untrusted after the session began.
+    /// Whether any of the user's data that snapshots can contain was marked as untrusted after the session began.
     pub is_marked_since: bool,
 }
 
@@ -47,7 +47,7 @@ impl From<(Session, (Snapshot, OpenedSessionRow))> for Opened {
 
 /// Result of opening a session.
 pub enum OpenedAs {
-    /// The open session of the key continues.
+    /// The open session with the key continues.
     GoneOn(Opened),
     /// A session that was opened earlier and never had a message, now with the new terms.
     Reused(Opened),

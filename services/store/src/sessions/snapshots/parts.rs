@@ -53,7 +53,7 @@ pub struct Parts {
     pub soul: Option<String>,
     /// Core memories, oldest first.
     pub memories: Vec<String>,
-    /// The last conversations, oldest first, as title and time of the end.
+    /// The last conversations, oldest first, each with its title and end time.
     pub conversations: Vec<(String, DateTime<Utc>)>,
 }
 

@@ -22,7 +22,7 @@ statement! {
 /// A version of the soul and its author.
 #[derive(Debug, Clone)]
 pub struct WrittenSoul {
-    /// Data of a list entry.
+    /// The version, with the same fields as in a list.
     pub soul: Soul,
     /// Stored name of the author.
     pub writer: String,

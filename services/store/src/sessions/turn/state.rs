@@ -39,7 +39,7 @@ pub struct TurnState {
     pub ended_at: Option<DateTime<Utc>>,
     /// Whether the user has starters without rows, see `skills/starters.rs`. Their uses cannot be counted yet.
     pub lent: bool,
-    /// Whether a skill of the user is tainted, or may have been tainted a moment ago.
+    /// Whether one of the user's skills is tainted, or may have been tainted a moment ago.
     pub knows_taint: bool,
     /// Whether any of the user's skills are related, so that recalled skills may have neighbours.
     pub has_relations: bool,
@@ -81,14 +81,14 @@ row! {
     }
 }
 
-/// The stored answer of a turn.
+/// The stored answer to a turn.
 #[derive(Debug, Clone)]
 pub struct StoredTurn {
     /// The bytes sent to the client. If there is a digest, only the parts that are not stored elsewhere.
     pub answer: String,
-    /// SHA-256 of the bytes sent to the client; `None` if `answer` has all of them.
+    /// SHA-256 of the bytes sent to the client; `None` if `answer` contains exactly these bytes.
     pub digest: Option<Vec<u8>>,
-    /// Whether content of prompts was marked as untrusted after the turn.
+    /// Whether any of the user's data that prompts can contain was marked as untrusted after the turn.
     pub is_marked_since: bool,
 }
 

@@ -11,7 +11,7 @@ pub struct SkillStamp {
     pub id: SkillId,
     /// Changes with the text and fields of the skill.
     pub text: i64,
-    /// Changes with the vector by the requested model, if the skill has one.
+    /// Changes with the vector made by the requested model, if the skill has one.
     pub vector: Option<i64>,
     /// Size of the SKILL.md in bytes; 0 for a shared starter.
     pub bytes: i32,
@@ -19,7 +19,7 @@ pub struct SkillStamp {
     pub is_starter: bool,
 }
 
-/// The stamps of all skills of a user at one revision.
+/// The stamps of all of a user's skills at one revision.
 #[derive(Debug, Clone, Default)]
 pub struct Stamps {
     pub revision: i64,

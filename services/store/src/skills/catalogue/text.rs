@@ -81,6 +81,6 @@ pub struct Body {
     pub document: String,
     /// Byte offset of the body in the SKILL.md.
     pub from: usize,
-    /// Whether text of this version came from untrusted content and was not approved by a person.
+    /// Whether a part of this version's text came from untrusted content and was not approved by a person.
     pub tainted: bool,
 }

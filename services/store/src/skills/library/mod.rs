@@ -1,5 +1,5 @@
-//! A tenant's library of starter skills: its texts and their users. Users' skills refer to the texts like to built-in
-//! texts (`starters`). `tenants.library` lists the current texts.
+//! A tenant's library of starter skills: its texts and their users. Users' skills refer to these texts as they do to
+//! built-in texts (`starters`). `tenants.library` lists the current texts.
 
 mod users;
 mod write;
@@ -64,7 +64,7 @@ impl TryFrom<LibraryRow> for LibrarySkill {
     }
 }
 
-/// Lists the current skills after the name `after`, in the order of names.
+/// Lists the current skills after the name `after`, ordered by name.
 pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<LibrarySkill>> {
     let tenant = tx.tenant();
     let rows = sqlx::query_as!(
@@ -182,7 +182,7 @@ statement! {
     limit 1"
 }
 
-/// Returns the text of a name, if it is among the current texts `ids`.
+/// Returns the text under a name, if it is among the current texts `ids`.
 pub async fn find_current(tx: &mut WriteTx, name: &str, ids: &[i32]) -> Result<Option<BaseText>> {
     let asked = FindBase { name: name.to_owned(), ids: ids.to_vec(), version: None };
     Ok(tx.read(asked).await?.pop())

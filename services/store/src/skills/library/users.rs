@@ -6,10 +6,10 @@ use crate::TenantTx;
 use crate::vault::Word;
 use crate::vault::error::refuse;
 
-/// Maximum number of counted users, which takes a fraction of a second.
+/// Maximum number of users that are counted. Counting them takes a fraction of a second.
 const COUNTED: i64 = 20_000;
 
-/// Lists the users in the order of external ids, starting after `after`, with state and version of the skill.
+/// Lists the users ordered by external id, starting after `after`, each with the state and version of the skill.
 pub async fn list_users(tx: &mut TenantTx, name: &str, after: &str, limit: i64) -> Result<Vec<LibraryUser>> {
     let tenant = tx.tenant();
     let rows = sqlx::query!(
@@ -47,7 +47,7 @@ pub async fn list_users(tx: &mut TenantTx, name: &str, after: &str, limit: i64) 
     Ok(users.collect())
 }
 
-/// Counts the states of a skill among the first 20,000 users of the tenant.
+/// Counts the states of a skill among the tenant's first 20,000 users.
 pub async fn count_uses(tx: &mut TenantTx, name: &str) -> Result<LibraryUses> {
     let tenant = tx.tenant();
     let row = sqlx::query!(

@@ -1,4 +1,4 @@
-//! Adds and removes skills of the library. Concurrent changes of one tenant are serialized.
+//! Adds skills to the library and removes them. Concurrent changes in one tenant are serialized.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
@@ -14,7 +14,7 @@ use crate::vault::error::refuse;
 pub struct LibraryState {
     /// Number of current skills.
     pub skills: usize,
-    /// Total bytes of all texts, including old versions.
+    /// Total size of all texts in bytes, including old versions.
     pub bytes: i64,
     /// The last version of the given name; 0 if it has no version.
     pub last_version: i32,
@@ -22,7 +22,7 @@ pub struct LibraryState {
     pub current: Option<CurrentText>,
 }
 
-/// The current text of a name.
+/// The current text under a name.
 #[derive(Debug)]
 pub struct CurrentText {
     pub id: i32,
@@ -69,7 +69,7 @@ pub struct NewText<'a> {
     pub now: DateTime<Utc>,
 }
 
-/// Makes a text the current one of its name, based on `state`. Returns its version.
+/// Makes a text the current one under its name, based on `state`. Returns its version.
 pub async fn put(tx: &mut TenantTx, new: &NewText<'_>, state: &LibraryState) -> Result<i32> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let (version, digest) = (state.last_version + 1, new.text.digest());

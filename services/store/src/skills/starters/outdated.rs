@@ -1,4 +1,4 @@
-//! Finds a user's starters that have another text in a release, or are missing in it.
+//! Finds a user's starters if a release has a different text for them, or does not contain them.
 
 use knowhow_domain::Result;
 
@@ -26,7 +26,7 @@ statement! {
     order by t.name"
 }
 
-/// Lists starters that have a text of their own equal to the installed text, if the release has another text. Such a
+/// Lists starters that have a text of their own equal to the installed text, if the text in the release differs. Such a
 /// starter was changed and changed back, got other files, or was shared with the tenant.
 pub async fn list_outdated_copies(tx: &mut WriteTx, release: &[u8]) -> Result<Vec<OutdatedCopy>> {
     tx.read(ListOutdatedCopies { release: release.to_vec() }).await
@@ -44,7 +44,7 @@ statement! {
     order by s.name"
 }
 
-/// Lists unchanged skills from the tenant's library that are missing in the release, by name. Pinned skills are left
+/// Lists unchanged skills from the tenant's library that the release does not contain, by name. Pinned skills are left
 /// out.
 pub async fn list_withdrawn(tx: &mut WriteTx, release: &[u8]) -> Result<Vec<String>> {
     let withdrawn = tx.read(ListWithdrawn { release: release.to_vec() }).await?;

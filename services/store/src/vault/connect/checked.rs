@@ -1,4 +1,4 @@
-//! Connections of sqlx, with statements checked at compile time, for migrations, administration, jobs and lookups.
+//! Connections through sqlx, with statements checked at compile time, for migrations, administration, jobs and lookups.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::vault::database_url::{DatabaseUrl, Host, Roots, ServerAddress, Verifi
 /// Pause between two attempts to connect to a server that is starting or has too many connections.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Opens connections of sqlx.
+/// Opens connections through sqlx.
 #[derive(Debug)]
 pub(crate) struct CheckedConnector(pub(crate) DatabaseUrl);
 
@@ -27,7 +27,7 @@ impl CheckedConnector {
         connect(self, &self.0).await
     }
 
-    /// Returns the password from `~/.pgpass` or the file of `PGPASSFILE`. Only sqlx can read these files.
+    /// Returns the password from `~/.pgpass` or the file named by `PGPASSFILE`. Only sqlx can read these files.
     pub(super) fn password_of_file(&self, to: &ServerAddress) -> Option<String> {
         // sqlx only returns the password inside a URL. Names that could break that URL are replaced.
         let options = self.options(to, Encryption::Plain).ok()?.username("any").host("localhost").database("any");

@@ -22,11 +22,11 @@ pub enum Cause {
     NoDatabase,
     /// The URL requires TLS and the server does not offer it.
     NoTls,
-    /// No server listens at the address, or the host is unreachable.
+    /// The server's certificate is not accepted.
     Certificate,
     /// The TLS handshake failed in another way.
     Tls,
-    /// The server is starting or stopping, or all of its connections are in use.
+    /// No server listens at the address, the host is unreachable, or the connection broke during the login.
     Silent,
     /// The server is starting or stopping, or has no free connection.
     Busy,
@@ -67,7 +67,7 @@ impl Unreachable {
         Self { cause: reasons.last().map_or(Cause::Other, |(_, reason)| reason.cause), sentence }
     }
 
-    /// Returns whether a retry may succeed without any change of the configuration.
+    /// Returns whether a retry may succeed without any change to the configuration.
     pub(crate) fn is_passing(&self) -> bool {
         !matches!(self.cause, Cause::Login | Cause::Rules | Cause::NoDatabase | Cause::Other)
     }
@@ -119,7 +119,7 @@ fn cause_of(code: &str) -> Cause {
     }
 }
 
-/// Describes an error of a connection: the reason of a TLS failure, or the driver's message.
+/// Describes a connection error: the reason for a TLS failure, or the driver's message.
 pub(crate) fn words(error: &(dyn StdError + 'static)) -> String {
     find_tls(error).map_or_else(|| join_messages(error), |error| tls_words(error, None))
 }

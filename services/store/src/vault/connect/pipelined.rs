@@ -1,4 +1,4 @@
-//! Connections of tokio-postgres for requests, which can send several statements in one round trip.
+//! Connections through tokio-postgres for requests, which can send several statements in one round trip.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::{CheckedConnector, Driver, Encryption, SESSION_STATE, Unreachable, connect, tls};
 use crate::vault::database_url::{DatabaseUrl, Host, ServerAddress};
 
-/// Opens connections of tokio-postgres.
+/// Opens connections through tokio-postgres.
 pub(crate) struct Pipelined(pub(crate) DatabaseUrl);
 
 pub(crate) type PipelinedPool = managed::Pool<Pipelined>;
@@ -87,7 +87,7 @@ impl Driver for Pipelined {
     }
 }
 
-/// An error of the driver, or of the TLS files.
+/// An error from the driver, or in the TLS files.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(super) enum PipelinedError {

@@ -1,4 +1,4 @@
-//! The certificate checks of both drivers against a local server, and the message of each failure.
+//! The certificate checks of both drivers against a local server, and the message for each failure.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -110,7 +110,7 @@ async fn listen((chain, key): (String, String), clients: Option<&Authority>) -> 
     address
 }
 
-/// Returns the failures of the sqlx driver and of the tokio-postgres driver.
+/// Connects to `url` with sqlx and with tokio-postgres, and returns the error from each.
 async fn tried(url: &str) -> [(Cause, String); 2] {
     let url = DatabaseUrl::parse(url).unwrap().within(PATIENCE);
     let checked = CheckedConnector(url.clone()).connect().await.map(drop).unwrap_err();

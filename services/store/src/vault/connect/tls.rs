@@ -1,4 +1,4 @@
-//! TLS of tokio-postgres. sqlx has its own implementation, which reads the same files.
+//! TLS for tokio-postgres. sqlx has its own implementation, which reads the same files.
 
 use std::io;
 use std::path::Path;

@@ -71,7 +71,7 @@ pub(super) struct ConnectionRequest {
     pub(super) urgency: Urgency,
 }
 
-/// Error of a full queue without a waiting request of lower priority than the new one.
+/// Error for a full queue if no waiting request can be rejected in favour of the new one.
 pub(super) struct Full;
 
 impl QueueState {

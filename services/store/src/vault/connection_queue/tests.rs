@@ -17,7 +17,7 @@ fn tenant() -> TenantId {
 
 type Asking = BoxFuture<'static, Result<Place>>;
 
-/// Starts a request with this urgency that waits for a connection for writes.
+/// Starts a request with this urgency, which queues for a write connection.
 fn asks(queue: &Arc<ConnectionQueue>, tenant: TenantId, urgency: Urgency) -> Asking {
     let queue = queue.clone();
     let trail = Trail { request: new_id(), address: None, urgency };

@@ -56,7 +56,7 @@ impl Fetcher {
         Ok(Self { public: guarded_client(false)?, private: guarded_client(true)?, patience })
     }
 
-    /// Returns the body of an answer with status 200.
+    /// Fetches a URL and returns the body of an answer with status 200.
     pub(super) async fn fetch(&self, url: &Url, private_network: bool) -> Result<Vec<u8>, FetchError> {
         check_url(url, private_network).map_err(FetchError::Refused)?;
         let client = if private_network { &self.private } else { &self.public };

@@ -56,7 +56,7 @@ struct KeySourceState {
     keys: Option<(Arc<KeySet>, DateTime<Utc>)>,
     failed_at: Option<DateTime<Utc>>,
     asked_for_kid_at: Option<DateTime<Utc>>,
-    /// Receiver of the running fetch. The channel closes when the fetch is over or its task was dropped.
+    /// The running fetch, if any: a channel that closes when the fetch is over or its task was dropped.
     flight: Option<watch::Receiver<()>>,
 }
 

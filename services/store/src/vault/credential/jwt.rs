@@ -41,10 +41,10 @@ pub fn peek(token: &str) -> Result<UnverifiedClaims, TokenError> {
     Ok(UnverifiedClaims { iss, tid })
 }
 
-/// Verifies a token of `issuer` (RFC 7519, 7.2, with the rules of RFC 8725).
+/// Verifies a token from `issuer` (RFC 7519, 7.2, with the rules of RFC 8725).
 ///
 /// # Errors
-/// The reason of the rejection; `Unavailable` if the issuer's keys cannot be fetched within five seconds.
+/// The reason for the rejection; `Unavailable` if the issuer's keys cannot be fetched within five seconds.
 pub async fn verify(token: &str, issuer: &Issuer, jwks: &JwksCache) -> Result<Claims, TokenError> {
     verify_at(None, token, issuer, jwks).await.map(|verified_token| verified_token.claims)
 }

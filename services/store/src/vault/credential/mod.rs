@@ -1,4 +1,4 @@
-//! Bearer credentials: tokens of tenants' issuers, API keys, and encrypted secrets. This module does not use the
+//! Bearer credentials: tokens from tenants' issuers, API keys, and encrypted secrets. This module does not use the
 //! database.
 
 pub mod api_key;

@@ -1,4 +1,4 @@
-//! The caller of a verified credential, and the name of the caller in histories.
+//! The caller that a verified credential identifies, and the caller's name in histories.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use knowhow_domain::{KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
 use crate::vault::credential::{Claims, Issuer};
 use crate::vault::known_callers::KnownTenant;
 
-/// The caller of a verified credential, before its user is looked up.
+/// The caller that a verified credential identifies, before its user is looked up.
 pub struct Bearer {
     pub(super) tenant: Arc<KnownTenant>,
     pub(super) external_id: Option<Arc<str>>,
     pub(super) key: Option<KeyId>,
-    /// The issuer of the tenant, if it issued the token of the caller.
+    /// The tenant's issuer that issued the caller's token; `None` for other credentials.
     pub(super) issuer: Option<Arc<Issuer>>,
     pub(super) scopes: Scopes,
     pub(super) caller: Caller,
@@ -62,13 +62,13 @@ impl Bearer {
 
 /// Kind of credential, for history and audit.
 pub(super) enum Caller {
-    /// A token of a tenant's issuer, for its own user.
+    /// A token from a tenant's issuer, for its own user.
     Token,
     /// An API key, with its public prefix.
     Key(Arc<str>),
     /// A command on the command line.
     Shell,
-    /// A token of the deployment's own issuer, with its subject.
+    /// A token from the deployment's own issuer, with its subject.
     Operator(Arc<str>),
 }
 

@@ -41,7 +41,7 @@ pub struct Principal {
     scopes: Scopes,
     operator: bool,
     key: Option<KeyId>,
-    /// The issuer of the tenant, if it issued the token of the caller.
+    /// The tenant's issuer that issued the caller's token; `None` for other credentials.
     issuer: Option<Arc<Issuer>>,
     actor: Actor,
     starters_release: Option<Arc<[u8]>>,

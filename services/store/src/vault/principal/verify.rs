@@ -1,4 +1,4 @@
-//! Verifies credentials: API keys, tokens of tenants' issuers, and tokens of operators.
+//! Verifies credentials: API keys, tokens from tenants' issuers, and operators' tokens.
 
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ impl SystemTx {
         Self::open(db, db.lookups(), name).await
     }
 
-    /// Begins a transaction of a scheduled job. It uses the pool for administration, so that a long statement never
+    /// Begins a transaction for a scheduled job. It uses the pool for administration, so that a long statement never
     /// occupies a connection needed for authentication.
     pub(crate) async fn begin_at_leisure(db: &Database, name: &'static str) -> Result<Self> {
         Self::open(db, db.rare(), name).await

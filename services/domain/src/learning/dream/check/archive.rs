@@ -4,11 +4,11 @@ use super::Checked;
 use super::lost_tokens::describe_lost;
 use super::plan_state::PlanState;
 
-/// Number of skills that may always be archived, both in a run and in 30 days, however few skills the user has.
+/// Number of skills that may be archived in a run and in 30 days, even if the user has few skills.
 const ALWAYS: usize = 3;
-/// Share of the user's open skills that a run may archive, as a divisor.
+/// Divisor that gives the share of the user's open skills that a run may archive.
 const ONE_OF_RUN: usize = 20;
-/// Share of the user's open skills that all runs of 30 days may archive, as a divisor.
+/// Divisor that gives the share of the user's open skills that all runs within 30 days may archive.
 const ONE_OF_MONTH: usize = 5;
 
 pub(super) struct ArchiveCheck<'a> {
@@ -32,7 +32,7 @@ impl ArchiveCheck<'_> {
                 self.name, self.absorbed_into
             ));
         }
-        // If the absorbing skill lacks commands, numbers or names of this skill, a person decides.
+        // If the absorbing skill lacks commands, numbers or names from this skill, a person decides.
         let lost = describe_lost(&[&state.document(skill)?], &state.text_by_then(self.absorbed_into)?);
         reasons.extend(lost.map(|lost| {
             format!(
@@ -44,7 +44,7 @@ impl ArchiveCheck<'_> {
     }
 }
 
-/// Checks that the plan may archive `more` skills, by the limits of a run and of 30 days.
+/// Checks that archiving `more` skills stays within the limits for a run and for 30 days.
 pub(super) fn check_room(state: &PlanState<'_>, more: usize) -> Result<(), String> {
     let archiving = state.shown.archiving;
     if archiving.days == 0 {

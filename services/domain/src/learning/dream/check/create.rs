@@ -9,7 +9,7 @@ use crate::learning::dream::{Operation, RunPass};
 
 /// Minimum cosine to an existing skill at which a new skill counts as its duplicate.
 const SAME_COSINE: f32 = 0.85;
-/// Minimum conversations of one gap that a new skill needs as evidence.
+/// Minimum number of conversations of the same gap that a new skill needs as evidence.
 const LEAST_EVIDENCE: usize = 2;
 
 pub(super) struct CreateCheck<'a> {
@@ -57,7 +57,7 @@ impl CreateCheck<'_> {
 /// Checks whether enough of the evidence belongs to the same gap.
 fn is_of_one_gap(state: &PlanState<'_>, evidence: &[&ShownSession]) -> bool {
     let shared = |gap: &BTreeSet<String>| evidence.iter().filter(|session| gap.contains(&session.name)).count();
-    // If a gap has only one conversation, this conversation is enough. Its problem was solved without a skill.
+    // If a gap has only one conversation, this conversation is enough: its problem was solved without a skill.
     let is_enough = |gap: &BTreeSet<String>| !gap.is_empty() && shared(gap) >= LEAST_EVIDENCE.min(gap.len());
     state.shown.candidates.gaps.iter().any(is_enough)
 }

@@ -4,12 +4,12 @@ use super::plan_state::text_of;
 use crate::learning::dream::tokens::{hard_tokens_of, missing_of};
 use crate::{SkillDocument, inert_line};
 
-/// Share of a text's hard tokens that may be lost, as a divisor.
+/// Divisor that gives the share of a text's hard tokens that may be lost.
 const ONE_LOST_OF: usize = 50;
-/// Maximum lost tokens listed.
+/// Maximum number of lost tokens listed.
 const NAMED: usize = 20;
 
-/// Describes the hard tokens of `before` that are missing in `after`. Returns `None` if their share is small.
+/// Describes the hard tokens from `before` that `after` lacks. Returns `None` if their share is small.
 pub(super) fn describe_lost(before: &[&SkillDocument], after: &str) -> Option<String> {
     let texts: Vec<String> = before.iter().map(|document| text_of(document)).collect();
     let tokens = hard_tokens_of(texts.iter().map(String::as_str));

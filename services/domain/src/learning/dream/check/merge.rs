@@ -10,14 +10,14 @@ use super::{Checked, ShownSkill};
 use crate::SkillDocument;
 use crate::learning::dream::{Merged, Operation};
 
-/// Maximum sources of a merge.
+/// Maximum number of sources in a merge.
 const SOURCES: usize = 5;
-/// Days after a merge before the skill may be merged again.
+/// Number of days after a merge until the skill may be merged again.
 const REST_DAYS: i64 = 30;
-/// Maximum successive merges that lead to a skill, because each merge may lose content.
+/// Maximum number of successive merges that lead to a skill, because each merge may lose content.
 const CHAIN: u32 = 2;
-/// Minimum length of the merged text, as a divisor of the longest source. A shorter text has lost content, even if no
-/// hard token is missing.
+/// Divisor of the longest source's length that gives the minimum length of the merged text. A shorter text has lost
+/// content, even if no hard token is missing.
 const SHORTENED_TO_ONE_OF: usize = 2;
 
 pub(super) struct MergeCheck<'a> {
@@ -46,7 +46,7 @@ impl MergeCheck<'_> {
         Ok(reasons.into_iter().chain(self.check_text(state, &skills)?).collect())
     }
 
-    /// Returns all skills to merge: the sources and the target, if it exists.
+    /// Returns all skills to merge: the sources, and the target if it exists.
     fn skills<'s>(&self, state: &PlanState<'s>) -> Result<Vec<&'s ShownSkill>, String> {
         let source = |source: &Merged| state.whole_skill(&source.name, source.version);
         let mut skills = self.sources.iter().map(source).collect::<Result<Vec<_>, _>>()?;

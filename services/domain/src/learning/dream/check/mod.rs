@@ -1,5 +1,5 @@
-//! Checks the operations of a plan. Code finds the candidates; the model only writes their texts. Forbidden
-//! operations are refused, and doubtful operations wait for a person.
+//! Checks the operations in a plan. Code finds the candidates; the model only writes their texts. Forbidden operations
+//! are refused, and doubtful operations wait for a person.
 
 mod archive;
 mod create;
@@ -40,7 +40,7 @@ pub enum Ruling {
 /// Reasons for leaving an operation to a person, or the reason for refusing it.
 type Checked = Result<Vec<String>, String>;
 
-/// Checks the operations of a plan in order and returns a ruling for each. An operation is also checked against the
+/// Checks the operations in a plan in order and returns a ruling for each. An operation is also checked against the
 /// accepted operations before it, because those are applied first.
 pub fn check_plan(read: &[ReadOperation], shown: &Shown) -> Vec<Ruling> {
     let mut state = PlanState::new(read, shown);
@@ -96,7 +96,7 @@ fn check_rest(state: &PlanState<'_>, operation: &Operation) -> Result<(), String
     }
 }
 
-/// Checks that the plan may have one more operation of this kind. Refused operations do not count.
+/// Checks that the plan may have one more operation of this kind. Refused operations are not counted.
 fn check_count(state: &PlanState<'_>, kind: OperationKind) -> Result<(), String> {
     let most = match kind {
         OperationKind::Create | OperationKind::Merge => 5,

@@ -1,5 +1,5 @@
-//! Checks the guide to a family of skills. The guide names its members without changing them, so members may be
-//! protected.
+//! Checks an operation that creates a guide: an overview of the skills with a common name prefix (a family). A guide
+//! names these members without changing them, so members may be protected.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::learning::dream::Operation;
 use crate::learning::dream::families::guided_prefix;
 use crate::learning::dream::tokens::has_whole;
 
-/// Minimum skills of a family.
+/// Minimum number of members that a guide must have.
 const LEAST_MEMBERS: usize = 2;
 
 pub(super) struct ParentCheck<'a> {

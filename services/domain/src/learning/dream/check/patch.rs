@@ -1,4 +1,4 @@
-//! Checks a patch of a skill. Most of the skill's text must remain.
+//! Checks a patch to a skill. Most of the skill's text must remain.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::learning::dream::RunPass;
 use crate::learning::dream::tokens::{hard_tokens, missing_of};
 use crate::skills::patch::{Edit, Strategy, apply_edits};
 
-/// Frontmatter keys that a patch may change: texts for finding the skill.
+/// Frontmatter keys that a patch may change. Their texts serve to find the skill.
 const OPEN_KEYS: [&str; 4] = ["description", "summary", "tags", "triggers"];
 
 pub(super) struct PatchCheck<'a> {

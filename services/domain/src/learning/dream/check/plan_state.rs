@@ -1,4 +1,4 @@
-//! State of checking a plan: the skills shown to the model and the effects of the previous operations.
+//! State while a plan is checked: the skills shown to the model and the effects of the previous operations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ struct PlannedEffect {
     /// Index of the operation in the plan.
     by: usize,
     kind: OperationKind,
-    /// Whether the skill exists because of an operation of the plan.
+    /// Whether the skill exists because of an operation in the plan.
     is_made: bool,
     /// Whether the operation archives the skill.
     is_gone: bool,
@@ -20,7 +20,7 @@ struct PlannedEffect {
     waits: bool,
 }
 
-/// State needed to check an operation of a plan.
+/// State needed to check an operation in a plan.
 pub(super) struct PlanState<'a> {
     pub(super) shown: &'a Shown,
     skills: HashMap<&'a str, &'a ShownSkill>,
@@ -76,7 +76,7 @@ impl<'a> PlanState<'a> {
         }
     }
 
-    /// Counts the accepted operations of a kind so far.
+    /// Returns the number of operations of a kind that were accepted so far.
     pub(super) fn count(&self, kind: OperationKind) -> usize {
         self.counts.get(&kind).copied().unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl<'a> PlanState<'a> {
         self.pairs.contains(&in_order(one, other))
     }
 
-    /// Returns a skill that was shown to the model.
+    /// Returns the skill with this name, if it was shown to the model.
     pub(super) fn shown_skill(&self, name: &str) -> Option<&'a ShownSkill> {
         self.skills.get(name).copied()
     }
@@ -163,7 +163,7 @@ impl<'a> PlanState<'a> {
         written.ok_or_else(|| "it writes no text".to_owned())
     }
 
-    /// Returns a skill's text after the previous operations; empty if the skill is unknown.
+    /// Returns a skill's description and body after the previous operations; empty if the skill is unknown.
     pub(super) fn text_by_then(&self, name: &str) -> Result<String, String> {
         match (self.written.get(name), self.shown_skill(name)) {
             (Some(text), _) => Ok(text.clone()),
@@ -173,7 +173,7 @@ impl<'a> PlanState<'a> {
     }
 
     /// Checks that an operation may refer to a skill: the skill was shown or a previous operation creates it, and no
-    /// operation of the plan archives it.
+    /// operation in the plan archives it.
     pub(super) fn check_stays(&self, name: &str) -> Result<(), String> {
         let is_made = self.effects.get(name).is_some_and(|effect| effect.is_made);
         match self.leaving.get(name) {
@@ -201,7 +201,7 @@ impl<'a> PlanState<'a> {
         Ok(())
     }
 
-    /// Returns the reasons to leave an operation to a person that apply to all kinds.
+    /// Returns the reasons for leaving an operation to a person, as far as they apply to all kinds of operations.
     pub(super) fn reasons_to_wait(&self, operation: &Operation) -> Vec<String> {
         let mut reasons = Vec::new();
         if self.shown.is_tainted {
@@ -232,7 +232,7 @@ fn in_order<'n>(one: &'n str, other: &'n str) -> (&'n str, &'n str) {
     if one <= other { (one, other) } else { (other, one) }
 }
 
-/// Returns description and body of a skill.
+/// Returns the description and the body of a skill.
 pub(super) fn text_of(document: &SkillDocument) -> String {
     format!("{}\n\n{}", document.fields().description, document.content())
 }

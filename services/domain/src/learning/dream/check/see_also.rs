@@ -5,7 +5,7 @@ use super::Checked;
 use super::plan_state::PlanState;
 use crate::learning::dream::Operation;
 
-/// Maximum number of `see_also` entries of a skill.
+/// Maximum number of `see_also` entries in a skill.
 pub const MOST_POINTERS: usize = 8;
 
 pub(super) struct SeeAlsoCheck<'a> {

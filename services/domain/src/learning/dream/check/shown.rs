@@ -26,12 +26,12 @@ pub struct Shown {
     pub is_tainted: bool,
     /// Limits on archiving.
     pub archiving: Archiving,
-    /// For each proposed new skill, the user's most similar existing skill. The key is the index of the operation.
+    /// Existing skill of the user that is most similar to a proposed new skill. The key is the index of the operation.
     pub closest: HashMap<usize, ClosestSkill>,
-    /// Keys of undone, rejected or undecided operations, with the end of their rest. See
-    /// [`rest_keys`](crate::learning::dream::rest_keys).
+    /// Keys of undone, rejected or undecided operations, each with the time until which operations with this key are
+    /// refused. See [`rest_keys`](crate::learning::dream::rest_keys).
     pub resting: BTreeMap<String, DateTime<Utc>>,
-    /// Size limits of skills.
+    /// Size limits for skills.
     pub limits: Limits,
 }
 
@@ -69,23 +69,23 @@ pub struct ShownSession {
     pub is_success: bool,
 }
 
-/// Candidates found by code. Operations for other skills and requests are refused or wait for a person.
+/// Candidates found by code. Operations on other skills and requests are refused or wait for a person.
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
     /// Pairs of skills with the same content. The two names of a pair are in any order.
     pub pairs: Vec<[String; 2]>,
     /// Name prefixes shared by several skills without a guide, e.g. `mcp`.
     pub prefixes: BTreeSet<String>,
-    /// For each recurring request, the names of its conversations.
+    /// Names of the conversations with each recurring request.
     pub gaps: Vec<BTreeSet<String>>,
-    /// Skills that failed or are too short.
+    /// Skills that led to failures or are too short.
     pub weak: BTreeSet<String>,
 }
 
 /// Limits on archiving.
 #[derive(Debug, Clone, Copy)]
 pub struct Archiving {
-    /// Retention of the tenant's archive in days; with 0 days, skills are not archived.
+    /// Days that the tenant's archive keeps skills; with 0 days, dreams archive no skills.
     pub days: u32,
     /// Number of the user's skills that dreams may change.
     pub open_skills: usize,

@@ -1,4 +1,4 @@
-//! Detects content that does not belong in a skill: dates and numbers of one case, personal addresses, secrets, and
+//! Detects content that does not belong in a skill: dates and numbers from one case, personal addresses, secrets, and
 //! unverified claims.
 
 use std::collections::BTreeSet;
@@ -134,7 +134,7 @@ fn has_mail(text: &str) -> bool {
     MAIL.captures_iter(text).any(|mail| is_persons(&mail[1], &mail[2]))
 }
 
-/// Returns whether the text has the IP address of a machine. Local, broadcast and example addresses do not count.
+/// Returns whether the text has the IP address of a machine. Ignores local, broadcast and example addresses.
 fn has_ip(text: &str) -> bool {
     let is_real_4 = |address: Ipv4Addr| {
         !(address.is_loopback() || address.is_unspecified() || address.is_broadcast() || address.is_documentation())

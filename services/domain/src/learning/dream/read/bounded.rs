@@ -6,7 +6,8 @@ const TEXT_CHARS: usize = 2_000;
 const ENTRIES: usize = 32;
 const KEY_CHARS: usize = 100;
 const DEPTH: usize = 4;
-/// Maximum characters of all texts and keys together, plus one for each value. The rest is omitted.
+/// Maximum number of characters in all texts and keys together. Each value counts as one more character. The rest is
+/// omitted.
 const CHARS: usize = 16_000;
 
 /// Shortens long texts, lists and objects, and replaces deeply nested values by `…`.

@@ -10,12 +10,13 @@ use crate::text::sentence::beginning;
 const THOUGHT: (&str, &str) = ("<think>", "</think>");
 /// Members of a plan. An object with any of them is a plan.
 const MEMBERS: [&str; 3] = ["ops", "toSave", "toDelete"];
-/// Maximum positions tried as the start of a plan. The limit bounds how often the answer is parsed.
+/// Maximum number of positions that are tried as the start of a plan. It limits the number of times that the answer is
+/// parsed.
 const PLACES: usize = 16;
-/// Maximum characters read to decide whether an invalid object was meant as the plan.
+/// Maximum number of characters read to decide whether an invalid object was meant as the plan.
 const START_CHARS: usize = 64;
 
-/// Finds the plan object of an answer, outside of thoughts.
+/// Finds the plan object in an answer, outside of thoughts.
 ///
 /// # Errors
 /// The errors of [`find_object`].
@@ -23,10 +24,11 @@ pub(super) fn find_plan(answer: &str) -> Result<Map<String, Value>, PlanError> {
     find_object(answer, &MEMBERS)
 }
 
-/// Finds the object of an answer with any of these members, outside of thoughts.
+/// Finds the object in an answer that has any of these members, outside of thoughts.
 ///
 /// # Errors
-/// `NoPlan` without an object, `CutOff` if it is not closed, `NotJson` and `NotAPlan` if no object is valid.
+/// `NoPlan` if there is no object, `CutOff` if the object is not closed, `NotJson` and `NotAPlan` if no object is
+/// valid.
 pub(crate) fn find_object(answer: &str, members: &[&str]) -> Result<Map<String, Value>, PlanError> {
     let mut search = ObjectSearch { answer, members, from: after_thoughts(answer, 0), places: PLACES };
     loop {
@@ -44,7 +46,7 @@ pub(crate) fn find_object(answer: &str, members: &[&str]) -> Result<Map<String, 
     }
 }
 
-/// Returns the position after the thoughts at `from`; the end of the answer if a thought is not closed.
+/// Returns the position after the thoughts at `from`. If a thought is not closed, returns the end of the answer.
 fn after_thoughts(answer: &str, mut from: usize) -> usize {
     loop {
         let rest = answer[from..].trim_start();
@@ -82,7 +84,7 @@ impl ObjectSearch<'_> {
     /// Returns the first plan at or after the current position.
     fn next_plan(&mut self) -> Result<FoundObject, PlanError> {
         let mut failure = None;
-        // Each call uses up a position, so that an answer of thousands of thoughts ends the search too.
+        // Each call uses up a position, so that the search also ends in an answer with thousands of thoughts.
         self.places = self.places.saturating_sub(1);
         let starts = self.answer[self.from..].match_indices('{').map(|(at, _)| self.from + at);
         for start in starts.take(self.places + 1) {

@@ -21,12 +21,12 @@ use crate::{Error, SkillName, inert_line};
 
 /// Maximum size of an answer in bytes.
 pub const PLAN_BYTES: usize = 1024 * 1024;
-/// Maximum operations of a plan.
+/// Maximum number of operations in a plan.
 pub const PLAN_OPERATIONS: usize = 20;
 
-/// Maximum names or edits in an operation. Some checks compare them pairwise.
+/// Maximum number of names or edits in an operation. Some checks compare them pairwise.
 const LISTED: usize = 100;
-/// Maximum characters of a reason for refusal.
+/// Maximum number of characters in a reason for refusing an operation.
 const REASON_CHARS: usize = 300;
 
 /// Reason for rejecting an answer. `Display` is a sentence for readers of the run.
@@ -52,7 +52,7 @@ pub enum PlanError {
     TooMany(usize),
 }
 
-/// An operation as the model wrote it, and as parsed.
+/// An operation, both as the model wrote it and as parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOperation {
     /// The model's value for display: long texts, long lists and deep nesting are shortened.
@@ -62,7 +62,7 @@ pub struct ReadOperation {
 }
 
 impl ReadOperation {
-    /// Parses an operation of a plan.
+    /// Parses an operation in a plan.
     pub(crate) fn of(raw: &Value) -> Self {
         let operation = match raw {
             Value::Object(_) => Operation::deserialize(raw).map_err(|error| error.to_string()),
@@ -115,10 +115,11 @@ pub fn read_plan(answer: &str, version_shown: &dyn Fn(&str) -> Option<i32>) -> R
     if operations.len() > PLAN_OPERATIONS { Err(PlanError::TooMany(operations.len())) } else { Ok(operations) }
 }
 
-/// Returns a list of the plan; empty if absent. A list that is too long is rejected before its entries are parsed.
+/// Returns a list in the plan; empty if the plan does not have it. A list that is too long is rejected before its
+/// entries are parsed.
 fn list_in<'a>(plan: &'a Map<String, Value>, key: &str) -> Result<&'a [Value], PlanError> {
-    /// Maximum entries of a list. The older form lists the sources of merges as deleted: five for each of twenty
-    /// merges.
+    /// Maximum number of entries in a list. The older form lists the sources of merges as deleted: five for each of
+    /// twenty merges.
     const MOST: usize = PLAN_OPERATIONS * 6;
     match plan.get(key) {
         None => Ok(&[]),

@@ -1,4 +1,4 @@
-//! An operation of a run and its outcome.
+//! An operation in a run and its outcome.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl OpOutcome {
     }
 }
 
-/// An operation of a run.
+/// An operation in a run.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DreamOp {
     /// Position in the plan, from 0.
@@ -50,7 +50,7 @@ pub struct DreamOp {
     pub reasons: Vec<String>,
     /// Completed review steps.
     pub checks: Vec<Check>,
-    /// Untrusted content that the operation's source conversations read.
+    /// Untrusted content that was read in the conversations that the operation is based on.
     pub tainted_by: Vec<String>,
     /// The proposed change as a unified diff; once applied, the actual change. Invisible characters are written as
     /// `<U+200B>`.
@@ -60,7 +60,7 @@ pub struct DreamOp {
     pub undo: Option<Undone>,
     /// Explanation of the undo result.
     pub undo_reason: Option<String>,
-    /// Submission for restoring the previous text, if undoing conflicted with a later change of the same lines.
+    /// Submission for restoring the previous text, if undoing conflicted with a later change to the same lines.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub undo_submission: Option<SubmissionId>,
     /// Actor who decided.

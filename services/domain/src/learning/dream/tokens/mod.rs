@@ -50,11 +50,11 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
 
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[$€£]?v?[0-9]+(?:[.,:][0-9]+)*(?:%|[A-Za-z]+)?"));
 
-/// Numbers of list items, headings and steps. They are not tokens.
+/// Numbers of list items, headings and steps, which are not tokens.
 static ORDER: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?im)^[ \t>#*_-]*[0-9]{1,9}[.):]|\b(?:step|phase|part|option|section)s? [0-9]+"));
 
-/// Returns the hard tokens of a markdown text: code spans, lines of fenced blocks, addresses, paths, numbers with
+/// Returns the hard tokens in a markdown text: code spans, lines in fenced blocks, addresses, paths, numbers with
 /// units, and words spelled like names. Runs of blanks in a token become one blank.
 pub(super) fn hard_tokens(text: &str) -> BTreeSet<String> {
     let mut reader = TokenReader { text, prose: text.to_owned(), tokens: BTreeSet::new() };
@@ -69,13 +69,13 @@ pub(super) fn hard_tokens(text: &str) -> BTreeSet<String> {
     reader.tokens
 }
 
-/// Returns the hard tokens of several texts, without duplicates.
+/// Returns the hard tokens in several texts, without duplicates.
 pub(super) fn hard_tokens_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
     texts.into_iter().flat_map(hard_tokens).collect()
 }
 
-/// A text that is searched for one kind of token after the other. Found tokens are blanked, so that their parts are
-/// not found again.
+/// A text that is searched for one kind of token after another. Found tokens are blanked, so that their parts are not
+/// found again.
 struct TokenReader<'a> {
     text: &'a str,
     /// The text with blanks in place of found tokens. Byte positions stay the same.
@@ -97,7 +97,7 @@ impl TokenReader<'_> {
         self.blank(taken);
     }
 
-    /// Adds the texts of these ranges as tokens, if they have a letter or digit.
+    /// Adds the texts of these ranges as tokens, unless they have no letter and no digit.
     fn insert(&mut self, places: &[Range<usize>]) {
         let tokens = places.iter().map(|place| collapsed(&self.text[place.clone()]));
         self.tokens.extend(tokens.filter(|token| token.contains(char::is_alphanumeric)));
@@ -114,7 +114,7 @@ impl TokenReader<'_> {
         self.prose = prose;
     }
 
-    /// Takes the lines of fenced blocks as tokens.
+    /// Takes the lines in fenced blocks as tokens.
     fn take_fences(&mut self) {
         let mut fence = Fence::default();
         let (mut code, mut all) = (Vec::new(), Vec::new());

@@ -79,7 +79,7 @@ fn large_texts_with_many_tokens_are_compared_quickly() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Asserts that no token of a text is missing in the same text.
+    /// Asserts that a text contains all of its own tokens.
     #[test]
     fn a_text_has_all_its_own(text in "([a-z]{1,3}|[A-Z]{1,3}|[0-9]|[-_./:@,` \n$%#*]|```\n|~~~\n|https://|字|ä|\u{a0}){0,60}") {
         prop_assert_eq!(missing_tokens(&[&text], &text), Vec::<String>::new());

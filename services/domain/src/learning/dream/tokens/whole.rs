@@ -23,7 +23,7 @@ pub(in crate::learning::dream) fn missing_of(tokens: &BTreeSet<String>, text: &s
     tokens.into_iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(token, _)| token.clone()).collect()
 }
 
-/// Returns whether a text contains a word or phrase as a whole.
+/// Returns whether a text contains a word or phrase as a whole, not as a piece of a longer one.
 pub(in crate::learning::dream) fn has_whole(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| is_whole(text, &(at..at + phrase.len())))
 }
@@ -55,7 +55,7 @@ pub(super) fn is_whole(text: &str, range: &Range<usize>) -> bool {
         Some('_') => false,
         Some('-' | '/' | '.' | '@') => !is_word(second_last),
         Some(',' | ':') => !(is_digit(second_last) && is_digit(first_inside)),
-        // A token that begins with a mark, such as a path, must not follow a letter.
+        // A token that begins with punctuation, such as a path, must not follow a letter.
         _ if first_inside.is_none() => !is_word(last),
         _ => is_border(last, first_inside),
     };

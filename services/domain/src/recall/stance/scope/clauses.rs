@@ -4,10 +4,10 @@ use super::{BEFORE, BEHIND, StanceScope};
 use crate::recall::stance::stream::{Item, StanceToken};
 use crate::recall::stance::table::CueKind;
 
-/// Maximum tokens between two names of a list.
+/// Maximum number of tokens between two names in a list.
 const LIST: usize = 64;
 
-/// Kinds of cues that make a word such as "so" before them begin a clause.
+/// Kinds of cues before which a word such as "so" begins a clause.
 const BEGINNINGS: [CueKind; 6] =
     [CueKind::Forbid, CueKind::Not, CueKind::Exclude, CueKind::Use, CueKind::Call, CueKind::Ask];
 

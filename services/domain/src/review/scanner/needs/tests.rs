@@ -33,7 +33,7 @@ fn optional_and_common_parts_add_no_need() {
     assert_eq!(needs_of(r"(?-u:\b)rm -[a-z]+"), ["_rm_ -"]);
 }
 
-/// A pattern without a need would never be tried.
+/// Asserts that every pattern has a need. A pattern without a need would never be tried.
 #[test]
 fn every_rule_pattern_has_a_need() {
     for pattern in Rules::get().rules.iter().flat_map(|rule| &rule.patterns) {
@@ -74,7 +74,7 @@ fn texts_of(pattern: &str) -> impl Strategy<Value = String> {
     let whole = ParserBuilder::new().unicode(!pattern.is_ascii()).utf8(false).build().parse(pattern).unwrap();
     let made = bytes_regex_parsed(&without_looks(&whole)).unwrap();
     (made, "[ -~]{0,6}", any::<u64>()).prop_map(|(made, around, cases)| {
-        // A wildcard may generate bytes that are not UTF-8; they become blanks.
+        // A wildcard may generate bytes that are not UTF-8. They are replaced by blanks.
         let made = String::from_utf8(made).unwrap_or_else(|odd| {
             odd.into_bytes().into_iter().map(|byte| if byte.is_ascii() { char::from(byte) } else { ' ' }).collect()
         });
@@ -91,7 +91,7 @@ fn texts_of(pattern: &str) -> impl Strategy<Value = String> {
 
 /// Number of matching texts tried for each pattern.
 const TRIED: usize = 4;
-/// Maximum texts generated for a pattern.
+/// Maximum number of texts generated for a pattern.
 const MADE: usize = 6_000;
 
 #[test]

@@ -1,5 +1,5 @@
-//! Patterns of secrets. `gitleaks.toml` is generated. `own.toml` is written by hand and explains the members. All
-//! patterns belong to one rule, [`RULE`].
+//! Patterns for secrets. `gitleaks.toml` is generated. `own.toml` is written by hand and explains the members of both
+//! files. All patterns belong to one rule, [`RULE`].
 
 mod value;
 
@@ -18,13 +18,13 @@ pub(super) const RULE: &str = "live-secret";
 
 const DATA: [&str; 2] = [include_str!("gitleaks.toml"), include_str!("own.toml")];
 
-/// A pattern of secrets, with conditions that distinguish secrets from placeholders.
+/// A pattern for secrets, with conditions that distinguish secrets from placeholders.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SecretPattern {
     pub(super) id: String,
     pub(super) regexes: Vec<String>,
-    /// Lower-case texts; a line must contain one of them.
+    /// Lower-case texts. A line must contain one of them.
     #[serde(default)]
     pub(super) keywords: BTreeSet<String>,
     /// Whether the pattern is tried on several lines with their line breaks.
@@ -43,7 +43,7 @@ pub(super) struct SecretPattern {
     allowed_everywhere: Arc<[Allowed]>,
 }
 
-/// Condition on a secret's value.
+/// Condition on the value of a secret.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Value {
@@ -89,7 +89,7 @@ struct SecretPatternFile {
     secret: Vec<SecretPattern>,
 }
 
-/// Returns all patterns of secrets.
+/// Returns all patterns for secrets.
 ///
 /// # Panics
 /// If the data is invalid; the tests of this crate rule that out.

@@ -124,7 +124,7 @@ const PLACEHOLDERS: [&str; 92] = [
     "in",
     "me",
 ];
-/// Signs of code in place of a password: a variable, a template, a call.
+/// Texts that show that a value is code instead of a password: a variable, a template, a call.
 const CODE: [&str; 10] = ["${", "}}", "%>", "(", "[", "...", "\u{2026}", "***", "::", "//"];
 /// Minimum length of a password; shorter ones are ordinary words.
 const SHORTEST: usize = 5;
@@ -133,7 +133,7 @@ const SHORTEST_KEY: usize = 16;
 /// Minimum length of a password at a local host; shorter ones are placeholders.
 const SHORTEST_STRONG: usize = 8;
 
-/// The user and host next to a password; empty if unknown.
+/// The user and the host next to a password; empty if unknown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PasswordContext<'a> {
     pub(super) user: &'a str,
@@ -202,7 +202,7 @@ pub(super) fn is_strong_password(password: &str) -> bool {
     is_mixed(password) && password.chars().all(is_plain) && !is_placeholder
 }
 
-/// Checks whether a password has digits and two of: lower-case letters, upper-case letters, punctuation.
+/// Checks whether a password has digits, and two of these: lower-case letters, upper-case letters, punctuation.
 fn is_mixed(password: &str) -> bool {
     let has = |is: fn(&char) -> bool| password.chars().any(|c| is(&c));
     let kinds = [
@@ -239,7 +239,8 @@ fn is_of_placeholders(password: &str) -> bool {
     letters.len() <= 2
 }
 
-/// Checks whether a password is a word followed by a year or number, or a placeholder with digits in place of letters.
+/// Checks whether a password is a word followed by a year or number, or a placeholder with some letters replaced by
+/// digits.
 fn is_of_words(password: &str) -> bool {
     let word = password.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     let is_word = word.len() + 6 >= password.len() && word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
@@ -266,7 +267,7 @@ pub(super) fn has_password(encoded: &str) -> bool {
         .unwrap_or(false)
 }
 
-/// Checks whether one of the `key: value` lines has a password as value, plain or in base64.
+/// Checks whether the value in one of the `key: value` lines is a password, plain or in base64.
 pub(super) fn has_value(lines: &str) -> bool {
     lines.split(['\n', ',']).any(|line| {
         let Some((key, value)) = line.split_once(':') else { return false };

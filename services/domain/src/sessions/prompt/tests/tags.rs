@@ -18,7 +18,7 @@ fn spellings(tag: &str) -> Vec<String> {
     spellings
 }
 
-/// Returns all prompts of this crate, with the text in every place that takes foreign text.
+/// Returns all prompts that this crate renders, with the text in every place for foreign text.
 fn prompts_with(text: &str) -> Vec<(&'static str, String)> {
     let printed = PrintedBody::of(text);
     let texts = [text.to_owned()];

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::skills::document::yaml::{Node, NodeContent, Style};
 use crate::text::lines;
 
-/// Returns the range of a top-level scalar value, including a block marker (`|`, `>`). Returns `None` if the line of
-/// the marker has an anchor or comment.
+/// Returns the range of a top-level scalar value, including a block marker (`|`, `>`). Returns `None` if the marker's
+/// line has an anchor or comment.
 pub(in crate::skills::document) fn value_range(text: &str, root: &Node, key: &str) -> Option<Range<usize>> {
     let entry = root.entries()?.iter().find(|(name, _)| name.key() == key)?;
     match &entry.1.shape {
@@ -27,7 +27,7 @@ pub(super) fn column(text: &str, at: usize) -> Option<usize> {
     before.bytes().all(|b| b == b' ').then_some(before.len())
 }
 
-/// Returns the end of an entry's value in the text.
+/// Returns the position in the text at which an entry's value ends.
 pub(super) fn value_end(text: &str, key: &Node, value: &Node) -> Option<usize> {
     let colon = colon_after(text, key)?;
     if let Some((nested, last)) = last_leaf(value)

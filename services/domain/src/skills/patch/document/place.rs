@@ -24,7 +24,7 @@ pub(super) enum DocumentPart {
 }
 
 impl PatchedSkill<'_> {
-    /// Returns the start of the content that is expected after a replacement in the frontmatter; `None` for other
+    /// Returns the position at which the content must start after a replacement in the frontmatter; `None` for other
     /// targets.
     pub(super) fn content_after(&self, place: &EditTarget, replaced: &Replaced) -> Result<Option<usize>> {
         let (frontmatter, content) = SkillDocument::places(&self.raw)?;

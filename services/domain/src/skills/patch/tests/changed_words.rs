@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Generates words of skills: numbers, negations, flags, paths, names, and words of several scripts.
+/// Generates words as they occur in skills: numbers, negations, flags, paths, names, and words in several scripts.
 fn word() -> impl proptest::strategy::Strategy<Value = String> {
     let fixed = [
         "never",
@@ -35,7 +35,7 @@ fn word() -> impl proptest::strategy::Strategy<Value = String> {
     prop_oneof![prop::sample::select(fixed.to_vec()).prop_map(str::to_owned), "[a-z]{1,6}", "[0-9]{1,4}"]
 }
 
-/// Generates lines of words.
+/// Generates lines that consist of words.
 fn words() -> impl proptest::strategy::Strategy<Value = Vec<Vec<String>>> {
     prop::collection::vec(prop::collection::vec(word(), 1..7), 1..7)
 }

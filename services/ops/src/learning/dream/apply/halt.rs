@@ -5,7 +5,7 @@ use knowhow_domain::{Check, Error};
 
 /// The reason not to apply an operation.
 pub(in crate::learning::dream) enum Halt {
-    /// Only this operation is not applied, and no statement of it was sent. The run continues with its other
+    /// Only this operation is not applied, and none of its statements was sent. The run continues with its other
     /// operations.
     Op(OpOutcome, Vec<String>, Vec<Check>),
     /// The transaction has failed and cannot be used.

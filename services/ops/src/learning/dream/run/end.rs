@@ -34,7 +34,7 @@ pub(super) async fn fail(ctx: &Ctx, run: &DreamRun, why: &str, calls: &[ModelCal
     tx.commit().await
 }
 
-/// Records a permanent error of a run. Open proposals of the run are left to a person.
+/// Records a permanent error in a run. Open proposals of the run are left to a person.
 pub(super) async fn give_up(ctx: &Ctx, id: DreamId, error: &Error) -> Result<()> {
     let now = ctx.now();
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "dreams.give_up").await?;

@@ -52,11 +52,11 @@ impl SkillChange for PutBefore {
     }
 }
 
-/// Submits the texts that could not be restored, and records the submissions with the operations.
+/// Submits for review the texts that could not be restored, and stores each submission's id with its operation.
 pub(super) async fn offer(ctx: &Ctx, run: DreamId, offers: Vec<(i32, PutBefore)>) -> Result<()> {
     let mut states = Vec::new();
     for (position, before) in offers {
-        let reason = Some("the text from before an undone dream; the skill was changed in the same lines since");
+        let reason = Some("the text from before an undone dream; a later change touched the same lines");
         let options = ReviewOptions { reason, submitter: Some(AUTHOR), waits: true, ..ReviewOptions::default() };
         match hold::propose(ctx, &before, options).await {
             Ok(submission) => {

@@ -23,7 +23,7 @@ pub struct DreamSession {
     pub thumbs_down: i64,
     /// Number of replies that exhausted the iteration budget.
     pub budgets_spent: i32,
-    /// Notes of corrections and thumbs down.
+    /// Notes given with corrections and thumbs down.
     pub notes: Vec<String>,
     /// Vector of the first message by the requested model, if it exists.
     pub vector: Option<Vec<f32>>,

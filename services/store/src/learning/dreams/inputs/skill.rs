@@ -24,9 +24,9 @@ pub struct DreamSkill {
     pub document: String,
     /// Byte offset of the body in the SKILL.md.
     pub body_at: usize,
-    /// Vector by the requested model, if it exists.
+    /// Vector made by the requested model, if it exists.
     pub vector: Option<Vec<f32>>,
-    /// Number of reported outcomes of the last 30 days.
+    /// Number of outcomes reported as successes in the last 30 days.
     pub successes: i64,
     pub failures: i64,
     pub partials: i64,

@@ -22,7 +22,7 @@ pub struct PassRow {
     pub failures: i32,
     /// Time at which failures paused the pass; `None` if it is not paused.
     pub paused_at: Option<DateTime<Utc>>,
-    /// Digest of the inputs, and time, of the last completed run.
+    /// Digest of the last completed run's inputs.
     pub fingerprint: Option<Vec<u8>>,
     pub fingerprint_at: Option<DateTime<Utc>>,
     /// Number of runs requested within 24 hours.

@@ -21,7 +21,7 @@ pub struct DayConversation {
     pub corrections: i64,
     pub thumbs_up: i64,
     pub thumbs_down: i64,
-    /// Notes of the judgements.
+    /// Notes in the judgements.
     pub notes: Vec<String>,
     /// Reported outcomes by skill: `success`, `failure` or `partial`.
     pub outcomes: Vec<(String, String)>,

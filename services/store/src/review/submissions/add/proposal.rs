@@ -3,14 +3,14 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Check, ResourceEntry, SkillId, SubmissionKind};
 
-/// The proposed state of a skill. The default is its deletion.
+/// The proposed state of a skill. The default value proposes to delete the skill.
 #[derive(Default)]
 pub struct Proposed<'a> {
     /// The new SKILL.md; `None` for a deletion.
     pub document: Option<&'a str>,
     /// All resources of the new state.
     pub resources: &'a [ResourceEntry],
-    /// Contents of resources that may not be stored yet.
+    /// Contents of resources that might not be stored yet.
     pub new_files: &'a [Vec<u8>],
     /// The proposed pin, if it changes. The pin is not part of the text.
     pub pinned: Option<bool>,

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_signature_equals_the_one_of_the_reference_libraries() {
-    // This is the example of the reference libraries.
+    // This example is from the reference libraries.
     let secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD".to_owned();
     let sign = |secrets: &[String]| {
         let payload = r#"{"email":"test@example.com","username":"test_user"}"#;

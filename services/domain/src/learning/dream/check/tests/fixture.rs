@@ -12,7 +12,7 @@ use crate::{Limits, Source};
 /// Sources that dreams never change.
 pub const PROTECTED: [Source; 4] = [Source::User, Source::Import, Source::Sync, Source::Starter];
 
-/// Returns a skill of version 3 that an agent wrote and that was shown in full.
+/// Returns a skill at version 3 that an agent wrote and that was shown in full.
 pub fn skill(name: &str, body: &str) -> ShownSkill {
     let last = name.rsplit('/').next().unwrap();
     ShownSkill {
@@ -31,7 +31,7 @@ pub fn skill(name: &str, body: &str) -> ShownSkill {
     }
 }
 
-/// Returns the data for checking a plan of a pass:
+/// Returns the data for checking the plan of a pass:
 ///
 /// - `deploy-web` and `ship-web` are duplicates, and so are `note-a` to `note-f`.
 /// - `mail/send` and `mail/read` are a family without a guide.
@@ -75,13 +75,13 @@ pub fn shown(pass: Pass) -> Shown {
     }
 }
 
-/// Reads and checks a plan of these operations.
+/// Reads and checks a plan with these operations.
 pub fn rulings(shown: &Shown, operations: &Value) -> Vec<Ruling> {
     let plan = json!({ "ops": operations }).to_string();
     check_plan(&read_plan(&plan, &|_| None).unwrap(), shown)
 }
 
-/// Reads and checks a plan of one operation.
+/// Reads and checks a plan with one operation.
 pub fn ruling(shown: &Shown, operation: &Value) -> Ruling {
     rulings(shown, &json!([operation])).remove(0)
 }

@@ -1,4 +1,4 @@
-//! Answers of a hostile or broken model must cause no panic and no change of protected skills.
+//! Tests that answers from a hostile or broken model cause no panic and no change to protected skills.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Tests the rules for all kinds of operations, and for operations of one plan that affect each other.
+//! Tests the rules for all kinds of operations, and for operations in one plan that affect each other.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn rejected_operations_rest() {
     let all = json!([merge(), parent(), see_also("note-a", "note-b"), archive("note-d", "note-c")]);
     assert_eq!(letters(&shown, &all), "rrrr");
     assert!(refusal(&shown, &merge()).contains("rests until 2026-06-11"));
-    // An operation rests if at least one of its keys does.
+    // An operation is refused while at least one of its keys rests.
     assert_eq!(letters(&shown, &json!([with(&see_also("note-a", "x"), "add", json!(["note-c", "note-b"]))])), "r");
     assert_eq!(letters(&shown, &json!([see_also("note-a", "note-c")])), "a");
     for rest in shown.resting.values_mut() {
