@@ -2,6 +2,7 @@
 """Sets the version of the next release in every file that names it.
 
     set_version.py VERSION    e.g. 1.2.0; `make version VERSION=1.2.0`
+    set_version.py --check    only checks that the files name a version where they should
 
 The head of CHANGELOG.md gets the version and the date of today. Then Cargo.lock and the OpenAPI document are written again.
 """
@@ -24,11 +25,8 @@ PLACES = [
 ]
 
 
-def main():
-    """Rewrites the files; changes nothing if one of them does not name a version."""
-    if len(sys.argv) != 2 or not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?", sys.argv[1]):
-        sys.exit(__doc__)
-    version = sys.argv[1]
+def texts_with(version):
+    """Returns the texts of the files with this version; exits if one of them does not name a version where expected."""
     texts = {}
     for name, pattern, expected in [*PLACES, ("CHANGELOG.md", r"\A(# Changelog\n\n)## [^\n]+()", 1)]:
         head = f"## {version} ({date.today()})" if name == "CHANGELOG.md" else version
@@ -36,6 +34,17 @@ def main():
         texts[name], count = re.subn(pattern, rf"\g<1>{head}\g<2>", text, flags=re.M)
         if count != expected:
             sys.exit(f"error: {name} names the version {count} times, expected {expected}; correct PLACES in {Path(__file__).name}")
+    return texts
+
+
+def main():
+    """Rewrites the files; changes nothing if one of them does not name a version."""
+    if len(sys.argv) != 2 or not re.fullmatch(r"--check|[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?", sys.argv[1]):
+        sys.exit(__doc__)
+    version = sys.argv[1]
+    texts = texts_with(version)
+    if version == "--check":
+        return
     for name, text in texts.items():
         (ROOT / name).write_text(text)
     subprocess.run(["cargo", "update", "--workspace", "--quiet"], cwd=ROOT, check=True)

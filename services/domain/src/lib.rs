@@ -28,7 +28,7 @@ pub use learning::reflection::{Cadence, Reflection, ReflectionActions, Reflectio
 pub use review::submission::{Check, CheckOutcome, CheckStep, Submission, SubmissionKind, SubmissionState};
 pub use sessions::channel::Channel;
 pub use sessions::conversation::{Conversation, ConversationSummary, LastMessage, MadeBy};
-pub use sessions::memory::{Memory, MemoryKind};
+pub use sessions::memory::{Memory, MemoryKind, MemoryVersion};
 pub use sessions::message::{Message, Speaker, ToolCall, check_message};
 pub use sessions::prompt::{SnapshotForm, Tools};
 pub use sessions::session::Session;

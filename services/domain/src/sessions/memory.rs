@@ -31,7 +31,7 @@ impl MemoryKind {
 /// A memory about the user.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Memory {
-    /// Id of the memory, for deleting it.
+    /// Id of the memory.
     #[schema(value_type = uuid::Uuid)]
     pub id: MemoryId,
     /// Kind of the memory.
@@ -39,15 +39,15 @@ pub struct Memory {
     /// Text of the memory.
     #[schema(example = "Prefers trains to planes")]
     pub content: String,
-    /// Importance when stored, 0 to 1. It decays by 5 % a day, or by the tenant's `memory_decay`.
+    /// Importance at the time of storing, 0 to 1. It decays by 5 % a day, or by the tenant's `memory_decay`.
     pub importance: f32,
     /// Labels to filter memories by.
     pub tags: Vec<String>,
-    /// Whether it is in every snapshot.
+    /// Whether every snapshot includes the memory.
     pub core: bool,
-    /// Session that it comes from.
+    /// Session that the memory comes from.
     pub session: Option<String>,
-    /// Whether that session had read untrusted content and no person has approved the memory.
+    /// Whether the session had read untrusted content and no person has approved the memory.
     pub tainted: bool,
     /// Actor who approved the tainted memory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +55,31 @@ pub struct Memory {
     /// Time of the approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_at: Option<DateTime<Utc>>,
+    /// Version; every change of the memory increases it by one.
+    pub version: i32,
     /// Creation time.
+    pub created_at: DateTime<Utc>,
+    /// Time of the last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+/// An earlier version of a memory.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct MemoryVersion {
+    /// Version.
+    pub version: i32,
+    /// Text of the memory.
+    pub content: String,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Importance, 0 to 1.
+    pub importance: f32,
+    /// Whether the memory was in every snapshot.
+    pub core: bool,
+    /// Actor who wrote this version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
+    /// Time at which this version was written.
     pub created_at: DateTime<Utc>,
 }

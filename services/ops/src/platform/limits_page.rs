@@ -37,6 +37,8 @@ fn limits() -> Vec<(&'static str, String)> {
         ("summaries of conversations |", grouped(conversations::SUMMARIES)),
         ("memories |", grouped(memories::MEMORIES)),
         ("memories |", format!("{} of them core", memories::CORE_MEMORIES)),
+        ("earlier versions of a memory |", memories::VERSIONS.to_string()),
+        ("earlier versions of a memory |", grouped(memories::VERSIONS_OF_USER)),
         ("versions of the soul |", grouped(souls::VERSIONS)),
         ("messages that a skill learned from |", format!("{EXAMPLES_PER_SKILL} of one skill")),
         ("messages that a skill learned from |", grouped(EXAMPLES_PER_USER)),

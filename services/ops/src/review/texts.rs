@@ -37,7 +37,7 @@ pub async fn approve_memory(ctx: &Ctx, memory: &str, input: &ApproveText) -> Res
     let id = memory.trim().parse::<MemoryId>().map_err(|_| missing())?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.approve").await?;
     let memories::MemoryWithWriter { memory, writer } =
-        memories::find_to_approve(&mut tx, id).await?.ok_or_else(missing)?;
+        memories::find_for_update(&mut tx, id).await?.ok_or_else(missing)?;
     accessed.require_reader(writer.as_deref())?;
     if !memory.tainted {
         return Ok(memory);

@@ -110,6 +110,7 @@ statement! {
         select $1, $2, m.memory_id, $4, made.embedding, $10
         from made
         join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = made.id
+            and sha256(convert_to(m.content, 'UTF8')) = made.text_digest
         where $3 = 'memory'
         on conflict (tenant_id, user_id, memory_id, model) do nothing
         returning memory_id
@@ -134,7 +135,7 @@ pub async fn find_pending(
     Ok(row.and_then(EmbeddingSkillRow::pending))
 }
 
-/// Lists some of the caller's texts without a vector of this model. For memories and examples, these are the texts
+/// Lists some of the caller's texts without a vector from this model. For memories and examples, these are the texts
 /// after the id `after`, in order. For skills, the skill `after` is left out, and the order depends on its id.
 pub async fn list_pending(
     db: &Database,
@@ -163,9 +164,9 @@ pub struct Page<'a> {
     pub limit: i64,
 }
 
-/// Stores vectors of one model. Skips deleted texts and skills with a changed name, description or trigger, because a
-/// job for the new text is already queued. If an example has the same meaning as another example of its skill, it
-/// confirms that example instead. Returns the skills or memories that got a vector.
+/// Stores vectors from one model. Skips texts that were deleted or changed, because a job embeds the new text. If an
+/// example has the same meaning as another example of its skill, it confirms that example instead. Returns the skills
+/// or memories that got a vector.
 ///
 /// # Errors
 /// `Unavailable`; `RateLimited` if too many requests of the user wait; `Internal` for an invalid vector.
@@ -203,7 +204,7 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
 /// Vectors to store.
 #[derive(Debug)]
 pub struct Vectors<'a> {
-    /// Model of the vectors.
+    /// Model that made the vectors.
     pub model: &'a str,
     /// Texts with their vectors, which have equal length.
     pub vectors: &'a [TextWithVector],
@@ -222,7 +223,7 @@ pub struct StoredVectors {
 }
 
 impl EmbeddingSkillRow {
-    /// Returns the text to embed; `None` if the skill has a vector of its current text.
+    /// Returns the text to embed; `None` if the skill has a vector for its current text.
     fn pending(self) -> Option<TextToEmbed> {
         let text = embedded_text(&self.name, &self.description, &self.triggers);
         let is_good = self.text_digest.is_some_and(|of| of == manifest::digest(text.as_bytes()));

@@ -11,8 +11,8 @@ use super::searched::{KnownMemory, SearchedMemories, model_of};
 use crate::recall::user_cache::{SearchCopy, UserCopies};
 use crate::{App, Ctx};
 
-/// Maximum bytes of texts and vectors that are read in one step, about 100 ms of processor time. If there are more,
-/// recall uses the newest memories until the others are read.
+/// Maximum number of bytes of texts and vectors that are read in one step, about 100 ms of processor time. If there are
+/// more, recall uses the newest memories until the others are read.
 const TEXTS: usize = 2 * 1024 * 1024;
 /// Assumed bytes of a vector until one has been read.
 const LEAST_VECTOR: usize = 1024;
@@ -73,10 +73,16 @@ impl SearchCopy for SearchedMemories {
 }
 
 impl SearchedMemories {
+    /// Returns the position and the entry of a memory in the index; `None` if it is missing or of another version.
+    fn known(&self, head: &Head) -> Option<(usize, &KnownMemory)> {
+        let place = self.place(head.id)?;
+        self.memories.get(place).filter(|known| known.version == head.version).map(|known| (place, known))
+    }
+
     /// Lists the texts and vectors to read, newest first, up to about `bytes`. The flag is true if more are missing.
     ///
-    /// The copy takes at most about `most` bytes, half of them for vectors. Beyond that limit only memories that are
-    /// newer than all cached ones are read.
+    /// The copy takes at most about `most` bytes, half of them for vectors. Beyond that limit only memories that were
+    /// changed, or are newer than all cached ones, are read.
     pub(super) fn list_wanted(&self, heads: &[Head], bytes: usize, most: usize) -> (Vec<WantedText>, bool) {
         let newest = self.memories.last().map(|memory| memory.id);
         let vectors = self.memories.iter().filter(|memory| memory.vector).count() * self.vector_size;
@@ -84,8 +90,9 @@ impl SearchedMemories {
         let (mut room, mut is_more) = (bytes, false);
         let mut wanted = Vec::new();
         for head in heads.iter().rev() {
-            let known = self.place(head.id).and_then(|place| self.memories.get(place));
-            let is_new = newest.is_some_and(|newest| head.id > newest);
+            let known = self.known(head).map(|(_, known)| known);
+            let is_changed = known.is_none() && self.place(head.id).is_some();
+            let is_new = is_changed || newest.is_some_and(|newest| head.id > newest);
             let text = !known.is_some_and(|known| known.text) && (has_room || is_new);
             let vector = head.has_vector
                 && !known.is_some_and(|known| known.vector)
@@ -110,15 +117,15 @@ impl SearchedMemories {
         let mut memories = Vec::with_capacity(heads.len());
         let mut listed = Vec::with_capacity(heads.len());
         for head in heads {
-            let before = self.place(head.id);
-            let known = before.and_then(|place| self.memories.get(place));
+            let (before, known) = self.known(head).unzip();
             let (wanted, found) =
                 read.get(&head.id).map_or((None, None), |(wanted, found)| (Some(wanted), found.as_ref()));
             let reads_text = wanted.is_some_and(|wanted| wanted.text);
             let reads_vector = wanted.is_some_and(|wanted| wanted.vector);
             memories.push(KnownMemory {
                 id: head.id,
-                kind: known.map_or_else(|| head.kind, |known| known.kind),
+                version: head.version,
+                kind: head.kind,
                 text: reads_text || known.is_some_and(|known| known.text),
                 vector: head.has_vector && (reads_vector || known.is_some_and(|known| known.vector)),
             });

@@ -18,8 +18,7 @@ pub(super) async fn memories_now(ctx: &Ctx) -> Result<Arc<SearchedMemories>> {
     ctx.app.catalogues.memories.get(ctx, stamp).await
 }
 
-/// The words and vectors of one user's memories. A memory's text never changes. Memories and vectors are only added
-/// or removed.
+/// The words and vectors of one user's memories. The text and vector of one version of a memory never change.
 #[derive(Default)]
 pub(crate) struct SearchedMemories {
     pub(super) stamp: MemoriesStamp,
@@ -36,6 +35,7 @@ pub(crate) struct SearchedMemories {
 /// A memory in the index.
 pub(super) struct KnownMemory {
     pub(super) id: MemoryId,
+    pub(super) version: i32,
     pub(super) kind: MemoryKind,
     /// Whether the memory's text was read.
     pub(super) text: bool,

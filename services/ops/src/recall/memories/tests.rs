@@ -23,8 +23,19 @@ const NONE_LEFT: Room = Room { altogether: 0, ..ENOUGH };
 
 /// Refreshes the copy from these memories, like the database would.
 fn refresh(before: &SearchedMemories, there: &[(MemoryId, &str, Option<[f32; 2]>)], room: Room) -> SearchedMemories {
+    refresh_at(1, before, there, room)
+}
+
+/// Refreshes the copy from memories that have this version.
+fn refresh_at(
+    version: i32,
+    before: &SearchedMemories,
+    there: &[(MemoryId, &str, Option<[f32; 2]>)],
+    room: Room,
+) -> SearchedMemories {
     let head = |(id, text, vector): &(MemoryId, &str, Option<[f32; 2]>)| Head {
         id: *id,
+        version,
         kind: MemoryKind::Semantic,
         bytes: text.len() as i32,
         has_vector: vector.is_some(),
@@ -45,6 +56,18 @@ fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(MemoryId, f
     let words = Arc::new(QuestionTerms::of("zebra quetzal").unwrap());
     let found = memories.search(&SearchTerms { words, vector: vector.map(Arc::from), limit: 10 }, None);
     found.into_iter().map(|(id, fit)| (id, (fit.words * 10.0).round() / 10.0, fit.cosine)).collect()
+}
+
+#[test]
+fn changed_memories_are_read_again_even_without_room() {
+    let one = MemoryId(new_id());
+    let first = refresh(&SearchedMemories::default(), &[(one, "A zebra and a quetzal.", Some([1.0, 0.0]))], ENOUGH);
+    assert_eq!(find(&first, Some(&[1.0, 0.0])), [(one, 1.0, Some(1.0))]);
+    for room in [ENOUGH, NONE_LEFT] {
+        let changed = refresh_at(2, &first, &[(one, "Nothing.", Some([0.0, 1.0]))], room);
+        assert_eq!(find(&changed, None), []);
+        assert_eq!(find(&changed, Some(&[1.0, 0.0])), [(one, 0.0, Some(0.0))]);
+    }
 }
 
 #[test]

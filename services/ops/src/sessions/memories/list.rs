@@ -10,7 +10,7 @@ use crate::Ctx;
 use crate::context::page::{self, Page, check_filter, window};
 use crate::review::{Whose, access_user};
 
-/// Filters of a list of memories.
+/// Filters for a list of memories.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

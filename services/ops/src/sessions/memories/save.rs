@@ -1,11 +1,12 @@
 //! Saves memories.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::graph::{EntityKind, EntityName};
 use knowhow_domain::kernel::bounds::share_or_null;
-use knowhow_domain::{Error, FieldError, Memory, MemoryId, MemoryKind, Result, Scope};
+use knowhow_domain::{Error, FieldError, Memory, MemoryId, MemoryKind, Result, Scope, SkillId};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::memories::{self, AddedMemory, CORE_MEMORIES, MEMORIES, NewMemory};
 use serde::{Deserialize, Serialize};
@@ -55,8 +56,8 @@ pub struct SaveMemory {
 }
 
 const CONTENT_CHARS: usize = 8_000;
-/// Maximum characters of a core memory. It is lower than for other memories, because every prompt contains all core
-/// memories.
+/// Maximum number of characters in a core memory. It is lower than for other memories, because every prompt contains
+/// all core memories.
 const CORE_CHARS: usize = 500;
 /// Maximum wait for the memory's vector. A memory without a vector is found only by words.
 pub(super) const WAIT: Duration = Duration::from_secs(2);
@@ -74,13 +75,7 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
     check(ctx, input)?;
     let replaced =
         input.replaces.as_deref().map(|id| id.trim().parse::<MemoryId>().map_err(|_| missing())).transpose()?;
-    let mut entities = check_entities(&input.entities)?;
-    let deadline = Instant::now() + WAIT;
-    let embedding = crate::recall::embed_document(ctx, &input.content, Some(deadline));
-    let (embedding, skills) = tokio::join!(embedding, named_skills(ctx, &input.content, &entities, deadline));
-    let (embedding, NamedSkills { names, may_name }) = (embedding?, skills?);
-    entities.extend(names.into_iter().map(|name| (EntityKind::Skill, name)));
-    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let text = prepare_text(ctx, &input.content, &input.entities).await?;
     let named = ctx.call.named(input.session.as_deref());
     let new = NewMemory {
         kind: input.kind.unwrap_or_default(),
@@ -91,8 +86,8 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
         session: input.session.as_deref().or(ctx.call.session.as_deref()),
         conversation: None,
         named: &named,
-        is_doubtful: is_doubtful(ctx, &input.content).await,
-        embedding: model.zip(embedding.as_deref()),
+        is_doubtful: text.is_doubtful,
+        embedding: text.embedding(ctx),
         now: ctx.now(),
     };
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.save").await?;
@@ -107,13 +102,45 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
             let created_at = input.created_at.unwrap_or_else(|| ctx.now());
             let AddedMemory { memory, is_new } = memories::add_once(tx, &new, created_at).await?.ok_or_else(full)?;
             if is_new {
-                link_memory(ctx, tx, &memory, &MemoryEntities { entities: &entities, may_name: &may_name });
+                link_memory(ctx, tx, &memory, &MemoryEntities { entities: &text.entities, may_name: &text.may_name });
             }
             Ok(memory)
         })
         .await?;
     tx.commit().await?;
     Ok(memory)
+}
+
+/// Values computed from a memory's text before it is stored.
+pub(super) struct PreparedText {
+    vector: Option<Arc<[f32]>>,
+    pub(super) entities: Vec<(EntityKind, String)>,
+    /// Skills with texts that may mention these entities.
+    pub(super) may_name: Vec<SkillId>,
+    /// Whether the text looks like an attack.
+    pub(super) is_doubtful: bool,
+}
+
+impl PreparedText {
+    /// Returns the model and the vector, if there is one.
+    pub(super) fn embedding<'a>(&'a self, ctx: &'a Ctx) -> Option<(&'a str, &'a [f32])> {
+        let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+        model.zip(self.vector.as_deref())
+    }
+}
+
+/// Embeds and scans a memory's text, and finds the skills that it names, within [`WAIT`].
+///
+/// # Errors
+/// `Invalid` if the entities are invalid.
+pub(super) async fn prepare_text(ctx: &Ctx, content: &str, entities: &[EntityName]) -> Result<PreparedText> {
+    let mut entities = check_entities(entities)?;
+    let deadline = Instant::now() + WAIT;
+    let embedding = crate::recall::embed_document(ctx, content, Some(deadline));
+    let (vector, skills) = tokio::join!(embedding, named_skills(ctx, content, &entities, deadline));
+    let (vector, NamedSkills { names, may_name }) = (vector?, skills?);
+    entities.extend(names.into_iter().map(|name| (EntityKind::Skill, name)));
+    Ok(PreparedText { vector, entities, may_name, is_doubtful: is_doubtful(ctx, content).await })
 }
 
 /// The content is not stored with the answer, because a repeated request contains it.
@@ -128,11 +155,11 @@ impl LongText<Memory> for &SaveMemory {
     }
 }
 
-fn missing() -> Error {
+pub(super) fn missing() -> Error {
     Error::not_found("memory")
 }
 
-fn full() -> Error {
+pub(super) fn full() -> Error {
     Error::Quota(format!(
         "a user has at most {MEMORIES} memories, {CORE_MEMORIES} of them core; save it without core, or delete \
             some first"
@@ -140,32 +167,61 @@ fn full() -> Error {
 }
 
 fn check(ctx: &Ctx, input: &SaveMemory) -> Result<()> {
-    let mut findings = Vec::new();
-    let most = if input.core.unwrap_or_default() { CORE_CHARS } else { CONTENT_CHARS };
-    let length = input.content.chars().count();
-    if input.content.trim().is_empty() || length > most {
-        findings.push(FieldError::new("/content", format!("must have 1 to {most} characters, has {length}")));
-    }
-    if input.content.contains('\0') {
-        findings.push(FieldError::new("/content", "must not contain the character NUL (U+0000)"));
-    }
-    if input.created_at.is_some_and(|created_at| created_at > ctx.now()) {
+    let SaveMemory { content, importance, tags, core, session, created_at, .. } = input;
+    let mut findings = list_findings(MemoryFields {
+        content: Some(content),
+        core: core.unwrap_or_default(),
+        importance: *importance,
+        tags: tags.as_deref().unwrap_or_default(),
+    });
+    if created_at.is_some_and(|created_at| created_at > ctx.now()) {
         findings.push(FieldError::new("/created_at", "must not be in the future"));
     }
-    if input.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
-        findings.push(FieldError::new("/importance", "must be 0 to 1"));
-    }
-    let tags = input.tags.as_deref().unwrap_or_default();
-    let good = |tag: &String| (1..=100).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
-    if tags.len() > 32 || !tags.iter().all(good) {
-        findings.push(FieldError::new("/tags", "takes at most 32 tags of 1 to 100 characters"));
-    }
-    if input
-        .session
-        .as_ref()
-        .is_some_and(|s| !(1..=255).contains(&s.chars().count()) || s.chars().any(char::is_control))
-    {
+    let is_good = |s: &String| (1..=255).contains(&s.chars().count()) && !s.chars().any(char::is_control);
+    if session.as_ref().is_some_and(|session| !is_good(session)) {
         findings.push(FieldError::new("/session", "must have 1 to 255 characters and no control characters"));
     }
     if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}
+
+/// Fields that both a new and a changed memory have.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MemoryFields<'a> {
+    /// The text; `None` if it stays unchanged.
+    pub(super) content: Option<&'a str>,
+    pub(super) core: bool,
+    pub(super) importance: Option<f32>,
+    pub(super) tags: &'a [String],
+}
+
+/// Checks fields of a memory.
+///
+/// # Errors
+/// `Invalid`.
+pub(super) fn check_fields(fields: MemoryFields<'_>) -> Result<()> {
+    let findings = list_findings(fields);
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}
+
+fn list_findings(fields: MemoryFields<'_>) -> Vec<FieldError> {
+    let MemoryFields { content, core, importance, tags } = fields;
+    let mut findings = Vec::new();
+    let most = if core { CORE_CHARS } else { CONTENT_CHARS };
+    if let Some(content) = content {
+        let length = content.chars().count();
+        if content.trim().is_empty() || length > most {
+            findings.push(FieldError::new("/content", format!("must have 1 to {most} characters, has {length}")));
+        }
+        if content.contains('\0') {
+            findings.push(FieldError::new("/content", "must not contain the character NUL (U+0000)"));
+        }
+    }
+    if importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
+        findings.push(FieldError::new("/importance", "must be 0 to 1"));
+    }
+    let is_good = |tag: &String| (1..=100).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
+    if tags.len() > 32 || !tags.iter().all(is_good) {
+        findings.push(FieldError::new("/tags", "takes at most 32 tags of 1 to 100 characters"));
+    }
+    findings
 }

@@ -2,12 +2,12 @@
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
-use knowhow_domain::{Memory, Soul};
+use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
+use knowhow_domain::{Memory, MemoryVersion, Soul};
 use knowhow_ops::context::page::{Page, PageQuery};
 use knowhow_ops::recall::{Recall, RecalledItems};
 use knowhow_ops::review::{self, ApproveText, Whose};
-use knowhow_ops::sessions::memories::{self, ListMemories, ListedMemory, SaveMemory};
+use knowhow_ops::sessions::memories::{self, ChangeMemory, ListMemories, ListMemoryVersions, ListedMemory, SaveMemory};
 use knowhow_ops::sessions::soul::{self, ListSouls, ListedSoul, PutSoul};
 
 use crate::api::review::{ReasonHeader, reason};
@@ -53,14 +53,80 @@ pub(crate) async fn list_memories(
     Ok(json(StatusCode::OK, &memories::list_memories(&ctx, &query).await?))
 }
 
+/// Read a memory
+#[utoipa::path(
+    operation_id = "get_memory",
+    tag = "memories",
+    security(("bearer" = ["memories"])),
+    params(("memory" = String, Path, description = "Id")),
+    responses((status = 200, description = "The memory; `ETag` is its version", body = Memory), CallerProblems)
+)]
+#[get("/v1/memories/{memory}")]
+pub(crate) async fn get_memory(ctx: UserCaller, memory: Path<String>) -> Result<HttpResponse, ApiError> {
+    let memory = memories::get_memory(&ctx, &memory).await?;
+    Ok(versioned(StatusCode::OK, memory.version, &memory))
+}
+
+/// Change a memory
+///
+/// Changes the given fields as the memory's next version; its id stays. New sessions and recall use the new text
+/// immediately. A change without effect makes no version. A tainted memory cannot be changed before its approval.
+#[utoipa::path(
+    operation_id = "change_memory",
+    tag = "memories",
+    security(("bearer" = ["memories"])),
+    params(
+        ("memory" = String, Path, description = "Id"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes, e.g. `\"3\"`"),
+        WriteHeaders
+    ),
+    request_body = ChangeMemory,
+    responses((status = 200, description = "Changed, or unchanged", body = Memory), WriteProblems)
+)]
+#[patch("/v1/memories/{memory}")]
+pub(crate) async fn change_memory(
+    ctx: UserCaller,
+    memory: Path<String>,
+    body: JsonBody<ChangeMemory>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let input = ChangeMemory { expected_version: base.or(body.0.expected_version), ..body.0 };
+    let memory = memories::change_memory(&ctx, &memory, &input).await.map_err(ApiError::under(base))?;
+    Ok(versioned(StatusCode::OK, memory.version, &memory))
+}
+
+/// List a memory's earlier versions
+///
+/// Newest first, without the current version; at most 10 are kept. An admin of the tenant with a reason
+/// (`Knowhow-Reason`) can list another user's.
+#[utoipa::path(
+    operation_id = "list_memory_versions",
+    tag = "memories",
+    security(("bearer" = ["memories"])),
+    params(("memory" = String, Path, description = "Id"), ListMemoryVersions, PageQuery, ReasonHeader),
+    responses((status = 200, description = "A page", body = Page<MemoryVersion>), ReadProblems)
+)]
+#[get("/v1/memories/{memory}/versions")]
+pub(crate) async fn list_memory_versions(
+    ctx: UserCaller,
+    memory: Path<String>,
+    query: Query<ListMemoryVersions>,
+    page: Query<PageQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ListMemoryVersions { reason: reason(request.headers())?, page: page.0, ..query.0 };
+    Ok(json(StatusCode::OK, &memories::list_memory_versions(&ctx, &memory, &query).await?))
+}
+
 fn approval(body: OptionalJson<ApproveText>, whose: Whose, request: &HttpRequest) -> Result<ApproveText, ApiError> {
     Ok(ApproveText { whose: Whose { reason: reason(request.headers())?, ..whose }, ..body.0 })
 }
 
 /// Approve a memory
 ///
-/// Removes the mark permanently, even if its session is marked again; prompts may then include the memory. A memory's text
-/// never changes, so the approval covers exactly that text. Its author cannot approve it.
+/// Removes the mark permanently, even if its session is marked again; prompts may then include the memory. A marked
+/// memory cannot be changed, so the approval covers exactly the text that was read. Its author cannot approve it.
 #[utoipa::path(
     operation_id = "approve_memory",
     tag = "review",
@@ -149,8 +215,8 @@ pub(crate) async fn list_souls(
 
 /// Approve a version of the soul
 ///
-/// Removes the version's mark. Prompts use it until there is a later unmarked version. A version's text never changes, so
-/// the approval covers exactly that text; other versions keep their marks. Its author cannot approve it.
+/// Removes the version's mark. Prompts use it until there is a later unmarked version. A version's text never changes,
+/// so the approval covers exactly that text; other versions keep their marks. Its author cannot approve it.
 #[utoipa::path(
     operation_id = "approve_soul",
     tag = "review",

@@ -2,7 +2,7 @@
 
 /// Expected status for each caller: anonymous, a bad token, another user, another tenant's user, another tenant's
 /// admin, and the owner with only the scope `skills:read`.
-pub(super) const GOLDEN: [(&str, [u16; 6]); 130] = [
+pub(super) const GOLDEN: [(&str, [u16; 6]); 133] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -52,6 +52,9 @@ pub(super) const GOLDEN: [(&str, [u16; 6]); 130] = [
     ("save_memory", [401, 401, 201, 201, 201, 403]),
     ("list_memories", [401, 401, 200, 200, 200, 403]),
     ("approve_memory", [401, 401, 403, 403, 404, 403]),
+    ("get_memory", [401, 401, 404, 404, 404, 403]),
+    ("change_memory", [401, 401, 404, 404, 404, 403]),
+    ("list_memory_versions", [401, 401, 404, 404, 404, 403]),
     ("delete_memory", [401, 401, 404, 404, 404, 403]),
     ("recall", [401, 401, 200, 200, 200, 403]),
     ("list_reflections", [401, 401, 200, 200, 200, 403]),

@@ -23,7 +23,8 @@ async fn recalled(who: &Caller, q: &str) -> Value {
 async fn a_memory_is_stored_as_it_was_sent() {
     let World { alice, bob, .. } = &World::new().await;
     let plain = remember(alice, "  Prefers trains\nto \u{1F600} planes \u{1}").await;
-    let expected = ["content", "core", "created_at", "id", "importance", "kind", "session", "tags", "tainted"];
+    let expected =
+        ["content", "core", "created_at", "id", "importance", "kind", "session", "tags", "tainted", "version"];
     assert_eq!(members(&plain), expected);
     assert_eq!(
         (&plain["kind"], &plain["importance"], &plain["core"]),

@@ -8,6 +8,7 @@ mod excluded;
 mod judged;
 mod judged_everyday;
 mod memories;
+mod memory_changes;
 mod names;
 mod nudges;
 mod open;

@@ -140,7 +140,8 @@ async fn the_audit_log_has_the_old_and_new_settings() {
 
 #[tokio::test]
 async fn shorter_retention_needs_a_confirmation() {
-    let World { operator, slug, .. } = &World::new().await;
+    let settings = json!({"starter_skills": false, "time_zone": "UTC"});
+    let World { operator, slug, .. } = &World::with(settings).await;
     let change = async |settings: Value, query: &str| {
         operator.patch(&format!("{}{query}", path(slug)), json!({ "settings": settings })).await
     };
@@ -162,7 +163,7 @@ async fn shorter_retention_needs_a_confirmation() {
         let name = settings.as_object().unwrap().keys().next_back().unwrap();
         assert!(detail.contains(name) && detail.contains("deletes") && detail.contains(confirm), "{detail}");
     }
-    assert_eq!(stored(slug), json!({"starter_skills": false, "audit_days": 2000}));
+    assert_eq!(stored(slug), json!({"starter_skills": false, "audit_days": 2000, "time_zone": "UTC"}));
     let problem =
         change(json!({"audit_days": 30, "archive_days": 1, "users": 3}), "").await.refused(409, "confirm-needed");
     let detail = problem["detail"].as_str().unwrap();

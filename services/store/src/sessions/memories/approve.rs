@@ -10,9 +10,9 @@ use crate::vault::{row, statement};
 row! { struct MemoryWriterRow { writer: Option<String> } }
 
 statement! {
-    write FindToApprove { memory: Uuid } -> (Memory, MemoryWriterRow),
-    "-- memories.find_to_approve
-    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
+    write FindForUpdate { memory: Uuid } -> (Memory, MemoryWriterRow),
+    "-- memories.find_for_update
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.version, m.created_at, m.updated_at,
            app.shown_actor(m.approved_by) as approved_by, m.approved_at, m.actor as writer
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3
@@ -22,16 +22,16 @@ statement! {
 /// A memory and its recorded author.
 #[derive(Debug, Clone)]
 pub struct MemoryWithWriter {
-    /// Data of a list entry.
+    /// The memory, with the same fields as in a list.
     pub memory: Memory,
     /// Stored name of the author.
     pub writer: Option<String>,
 }
 
-/// Locks and reads a memory for approval. The lock serializes the approval with marking its session as tainted.
-pub async fn find_to_approve(tx: &mut WriteTx, memory: MemoryId) -> Result<Option<MemoryWithWriter>> {
+/// Locks and reads a memory for a change or an approval. The lock serializes them with marking its session as tainted.
+pub async fn find_for_update(tx: &mut WriteTx, memory: MemoryId) -> Result<Option<MemoryWithWriter>> {
     tx.lock_user();
-    let row = tx.write(FindToApprove { memory: memory.0 }).await?.pop();
+    let row = tx.write(FindForUpdate { memory: memory.0 }).await?.pop();
     Ok(row.map(|(memory, MemoryWriterRow { writer })| MemoryWithWriter { memory, writer }))
 }
 
@@ -58,7 +58,7 @@ statement! {
     select memory_id from approved"
 }
 
-/// Approves a memory locked by [`find_to_approve`], together with COMMIT.
+/// Approves a memory locked by [`find_for_update`], together with COMMIT.
 pub fn approve(tx: &mut WriteTx, memory: MemoryId, comment: Option<&str>, now: DateTime<Utc>) {
     let (actor, comment) = (tx.actor(), comment.map(str::to_owned));
     tx.send_ahead(ApproveMemory { memory: memory.0, actor, now, audit_id: new_id(), comment });

@@ -8,9 +8,11 @@ use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal, Window, WriteTx};
 
 pub(crate) mod approve;
+pub(crate) mod change;
 pub(crate) mod texts;
 
-pub use approve::{MemoryWithWriter, approve, find_to_approve};
+pub use approve::{MemoryWithWriter, approve, find_for_update};
+pub use change::{ChangedMemory, VERSIONS, VERSIONS_OF_USER, change, find_same, list_versions};
 pub use texts::{Head, MemoriesStamp, ReadText, WantedText, find_stamp, list_heads, read_texts};
 
 /// A new memory.
@@ -44,8 +46,8 @@ pub const MEMORIES: i64 = 10_000;
 row! {
     Memory {
         id: Uuid = memory_id, kind: Word<MemoryKind>, content: String, tags: Vec<String>, importance: f32, core: bool,
-        session: Option<String>, tainted: bool, created_at: DateTime<Utc>, approved_by: Option<String>,
-        approved_at: Option<DateTime<Utc>>,
+        session: Option<String>, tainted: bool, version: i32, created_at: DateTime<Utc>, updated_at: Option<DateTime<Utc>>,
+        approved_by: Option<String>, approved_at: Option<DateTime<Utc>>,
     }
 }
 
@@ -55,7 +57,7 @@ statement! {
         tainted: Option<bool>,
     } -> Memory,
     "-- memories.list
-    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.version, m.created_at, m.updated_at,
            app.shown_actor(m.approved_by) as approved_by, m.approved_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id < $3
@@ -68,7 +70,7 @@ statement! {
 statement! {
     read FindAll { memories: Vec<Uuid> } -> Memory,
     "-- memories.find_all
-    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.version, m.created_at, m.updated_at,
            app.shown_actor(m.approved_by) as approved_by, m.approved_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)"
@@ -120,10 +122,10 @@ statement! {
         update user_catalogs c set revision = c.revision + 1
         from made where $8 and c.tenant_id = $1 and c.user_id = $2
     )
-    select memory_id, kind, content, tags, importance, core, session, tainted, created_at,
+    select memory_id, kind, content, tags, importance, core, session, tainted, version, created_at, updated_at,
            app.shown_actor(approved_by) as approved_by, approved_at from made
     union all
-    select memory_id, kind, content, tags, importance, core, session, tainted, created_at,
+    select memory_id, kind, content, tags, importance, core, session, tainted, version, created_at, updated_at,
            app.shown_actor(approved_by) as approved_by, approved_at from known"
 }
 
@@ -134,8 +136,8 @@ pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>
     Ok(added.map(|added| added.memory))
 }
 
-/// Stores a memory like [`add`], with its own time of creation, unless the user has a memory of this kind with this
-/// text. The existing memory does not count if only it is tainted, or if only the new one is core.
+/// Stores a memory like [`add`], but with the creation time `created_at`, unless the user has a memory of this kind
+/// with this text. The existing memory does not count if only it is tainted, or if only the new one is core.
 pub async fn add_once(tx: &mut WriteTx, new: &NewMemory<'_>, created_at: DateTime<Utc>) -> Result<Option<AddedMemory>> {
     send(tx, new, AddTerms { once: true, created_at }).await
 }

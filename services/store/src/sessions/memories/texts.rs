@@ -6,12 +6,12 @@ use uuid::Uuid;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 
-// The exclusive or of hashed ids changes whenever a memory or vector is added or deleted. Memories and vectors are
-// never changed.
+// The exclusive or of hashed ids changes whenever a memory is added, changed or deleted, and whenever a vector is added
+// or deleted. A vector changes only together with its memory.
 statement! {
     read FindStamp<'a> { model: Option<&'a str> } -> MemoriesStamp,
     "-- memories.find_stamp
-    select coalesce((select bit_xor(uuid_hash_extended(m.memory_id, 0)) from memories m
+    select coalesce((select bit_xor(uuid_hash_extended(m.memory_id, m.version)) from memories m
                      where m.tenant_id = $1 and m.user_id = $2), 0) as memories,
            coalesce((select bit_xor(uuid_hash_extended(e.memory_id, 0)) from memory_embeddings e
                      where e.tenant_id = $1 and e.user_id = $2 and e.model = $3), 0) as vectors"
@@ -20,8 +20,8 @@ statement! {
 statement! {
     read ListHeads<'a> { model: Option<&'a str> } -> (MemoriesStamp, Option<Head>),
     "-- memories.list_heads
-    select t.memories, t.vectors, m.memory_id, m.kind, octet_length(m.content) as bytes, e.memory_id is not null as has_vector
-    from (select coalesce((select bit_xor(uuid_hash_extended(m.memory_id, 0)) from memories m
+    select t.memories, t.vectors, m.memory_id, m.version, m.kind, octet_length(m.content) as bytes, e.memory_id is not null as has_vector
+    from (select coalesce((select bit_xor(uuid_hash_extended(m.memory_id, m.version)) from memories m
                            where m.tenant_id = $1 and m.user_id = $2), 0) as memories,
                  coalesce((select bit_xor(uuid_hash_extended(e.memory_id, 0)) from memory_embeddings e
                            where e.tenant_id = $1 and e.user_id = $2 and e.model = $3), 0) as vectors) t
@@ -47,7 +47,7 @@ statement! {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoriesStamp {
     pub memories: i64,
-    /// State of the vectors by one model.
+    /// State of the vectors made by one model.
     pub vectors: i64,
 }
 
@@ -55,10 +55,11 @@ pub struct MemoriesStamp {
 #[derive(Debug, Clone)]
 pub struct Head {
     pub id: MemoryId,
+    pub version: i32,
     pub kind: MemoryKind,
     /// Size of the text in bytes.
     pub bytes: i32,
-    /// Whether the memory has a vector by the requested model.
+    /// Whether the memory has a vector made by the requested model.
     pub has_vector: bool,
 }
 
@@ -76,13 +77,13 @@ pub struct ReadText {
     pub id: MemoryId,
     /// Text of the memory, if requested.
     pub content: Option<String>,
-    /// Vector of the memory by the requested model, if requested and available.
+    /// Vector of the memory made by the requested model, if requested and available.
     pub embedding: Option<Vec<f32>>,
 }
 
 row! { MemoriesStamp { memories: i64, vectors: i64 } }
 
-row! { Head { id: Uuid = memory_id, kind: Word<MemoryKind>, bytes: i32, has_vector: bool } }
+row! { Head { id: Uuid = memory_id, version: i32, kind: Word<MemoryKind>, bytes: i32, has_vector: bool } }
 
 row! { ReadText { id: Uuid = memory_id, content: Option<String>, embedding: Option<Vec<f32>> } }
 
@@ -112,7 +113,7 @@ pub async fn list_heads(
     Ok((stamp, rows.into_iter().filter_map(|(_, head)| head).collect()))
 }
 
-/// Reads texts and vectors by `model` of memories, unordered. Missing memories are skipped.
+/// Reads the texts of memories and their vectors made by `model`, unordered. Missing memories are skipped.
 pub async fn read_texts(
     db: &Database,
     principal: &Principal,

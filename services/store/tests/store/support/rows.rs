@@ -129,6 +129,11 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {u}, {i}, 'semantic', 'text', '{}', 0.5, false, false, now())",
     ),
     (
+        "memory_versions",
+        "(tenant_id, user_id, memory_id, version, importance, core, created_at, tags, content)
+         values ({t}, {u}, {i}, 1, 0.5, false, now(), '{}', 'text')",
+    ),
+    (
         "memory_embeddings",
         "(tenant_id, user_id, memory_id, model, embedding) values ({t}, {u}, {i}, 'test', '[1,0]')",
     ),

@@ -57,6 +57,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("graph.finish_relating", "entities"),
     // These statements read few of a user's entities, at most 20,000, and cost little compared with their job.
     ("graph.forget_namesakes", "canonical = ANY"),
+    ("memories.change", "entity_id = ANY"),
     ("memories.delete", "entity_id = ANY"),
     ("history.forget_oldest_versions", "skill_versions"),
     ("sessions.open", "for (ended_at IS NOT NULL)"),

@@ -61,7 +61,7 @@ fn listen(back: &[TakenBack]) -> (Told, Vec<String>) {
                     if raw(before) != raw(after) && !is_changed_by_others(run, op, &target) {
                         found.push(format!("{target} was not kept as it was"));
                     }
-                    if reason.contains("changed in the same lines") && op["undo_submission"].is_null() {
+                    if reason.contains("touched the same lines") && op["undo_submission"].is_null() {
                         found.push(format!("what {target} said before is not offered"));
                     }
                     if is_made(op) {

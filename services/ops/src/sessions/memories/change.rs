@@ -1,0 +1,193 @@
+//! Changes memories, and lists their earlier versions.
+
+use knowhow_domain::graph::EntityName;
+use knowhow_domain::kernel::bounds::share_or_null;
+use knowhow_domain::{Error, Memory, MemoryId, MemoryVersion, Result, Scope};
+use knowhow_store::WriteTx;
+use knowhow_store::sessions::memories::{self, ChangedMemory, MemoryWithWriter};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::save::{MemoryFields, PreparedText, check_fields, full, missing, prepare_text};
+use crate::Ctx;
+use crate::change::guard::guard_memory;
+use crate::context::idempotency::{LongText, Request};
+use crate::context::page::{Page, PageQuery, window};
+use crate::graph::{MemoryEntities, link_memory};
+use crate::review::{Whose, access_user};
+
+/// Changes of a memory. Absent members stay unchanged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"content": "Prefers night trains to planes", "expected_version": 1}))]
+pub struct ChangeMemory {
+    /// The new text; a core memory has at most 500 characters.
+    #[schema(min_length = 1, max_length = 8000)]
+    pub content: Option<String>,
+    /// Importance, 0 to 1.
+    #[serde(default, deserialize_with = "share_or_null")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub importance: Option<f32>,
+    /// Labels, which replace the former ones.
+    #[schema(max_items = 32)]
+    pub tags: Option<Vec<String>>,
+    /// Whether to include the memory in every snapshot.
+    pub core: Option<bool>,
+    /// The version that this change is based on. Any other version is a conflict.
+    #[schema(minimum = 1)]
+    pub expected_version: Option<i32>,
+    /// People, places, tools and skills that the new text names. Skills named in the text are detected automatically.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 32)]
+    pub entities: Vec<EntityName>,
+}
+
+/// A memory and the page of its earlier versions to read.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListMemoryVersions {
+    /// Return the versions of this user's memory, by external id. Only for admins, with a reason in the header
+    /// `Knowhow-Reason`.
+    #[param(max_length = 255)]
+    pub user: Option<String>,
+    /// The header `Knowhow-Reason` of an admin.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub reason: Option<String>,
+    #[serde(skip)]
+    #[param(ignore)]
+    pub page: PageQuery,
+}
+
+/// Returns a memory of the caller.
+///
+/// # Errors
+/// `NotFound` if the user has no such memory.
+pub async fn get_memory(ctx: &Ctx, memory: &str) -> Result<Memory> {
+    ctx.principal.require(Scope::Memories)?;
+    find(ctx, parse_id(memory)?).await
+}
+
+/// Lists earlier versions of a memory, newest first: the caller's own or, for an admin with a reason, a user's.
+///
+/// # Errors
+/// `NotFound` if the user has no such memory. To read another user's memory, the caller must be an admin with the
+/// scope `review` and give a reason; otherwise `Forbidden`.
+pub async fn list_memory_versions(ctx: &Ctx, memory: &str, query: &ListMemoryVersions) -> Result<Page<MemoryVersion>> {
+    ctx.principal.require(Scope::Memories)?;
+    let (limit, before) = (query.page.limit()?, query.page.after::<i32>()?.unwrap_or(i32::MAX));
+    let whose = Whose { user: query.user.clone(), reason: query.reason.clone() };
+    let ctx = &access_user(ctx, &whose, "memory.read").await?.ctx;
+    let id = parse_id(memory)?;
+    find(ctx, id).await?;
+    let rows = memories::list_versions(&ctx.app.db, &ctx.principal, id, window(before, limit)).await?;
+    Page::of(rows, limit, |last| last.version)
+}
+
+/// Changes a memory as its next version. New snapshots contain the new text, and recall finds it immediately. A change
+/// without effect makes no version.
+///
+/// # Errors
+/// - `Invalid`
+/// - `NotFound` if the user has no such memory
+/// - `VersionConflict` if `expected_version` is not the current version
+/// - `Conflict` `needs-review` if the memory is tainted, or the call comes from a tainted session
+/// - `Conflict` `memory-exists` if another memory has the new text
+/// - `Quota` if it would become core and the user has the maximum number of core memories
+pub async fn change_memory(ctx: &Ctx, memory: &str, input: &ChangeMemory) -> Result<Memory> {
+    ctx.principal.require(Scope::Memories)?;
+    let id = parse_id(memory)?;
+    // The stored flag decides about the length of the text, so that is checked again with the memory.
+    check_fields(MemoryFields {
+        content: input.content.as_deref(),
+        core: input.core.unwrap_or_default(),
+        importance: input.importance,
+        tags: input.tags.as_deref().unwrap_or_default(),
+    })?;
+    let text = match &input.content {
+        Some(content) => Some(prepare_text(ctx, content, &input.entities).await?),
+        None => None,
+    };
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.change").await?;
+    let memory = ctx
+        .once_in_short(&mut tx, Request { asked: &("memory.change", id, input), long: &input }, async |tx| {
+            guard_memory(ctx, tx).await?;
+            let MemoryWithWriter { memory, .. } = memories::find_for_update(tx, id).await?.ok_or_else(missing)?;
+            write(ctx, tx, Changing { before: memory, input, text: text.as_ref() }).await
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(memory)
+}
+
+/// A locked memory and its changes.
+struct Changing<'a> {
+    before: Memory,
+    input: &'a ChangeMemory,
+    /// Values computed from the new text; `None` without a new text.
+    text: Option<&'a PreparedText>,
+}
+
+async fn write(ctx: &Ctx, tx: &mut WriteTx, changing: Changing<'_>) -> Result<Memory> {
+    let Changing { before, input, text } = changing;
+    if input.expected_version.is_some_and(|expected| expected != before.version) {
+        return Err(Error::VersionConflict { current_version: before.version });
+    }
+    if before.tainted {
+        let detail = "the memory is tainted; a reviewer has to approve it before it can be changed, or delete it";
+        return Err(Error::Conflict { code: "needs-review", detail: detail.to_owned() });
+    }
+    let content = input.content.as_deref().unwrap_or(&before.content);
+    let tags = input.tags.as_deref().unwrap_or(&before.tags);
+    let importance = input.importance.unwrap_or(before.importance);
+    let core = input.core.unwrap_or(before.core);
+    check_fields(MemoryFields { content: Some(content), core, ..MemoryFields::default() })?;
+    let has_new_text = content != before.content;
+    if !has_new_text && tags == before.tags && importance == before.importance && core == before.core {
+        return Ok(before);
+    }
+    let text = text.filter(|_| has_new_text);
+    if has_new_text && let Some(same) = memories::find_same(tx, before.id, before.kind, content).await? {
+        let detail = format!("memory {same} already has this text; delete one of the two instead");
+        return Err(Error::Conflict { code: "memory-exists", detail });
+    }
+    let changed = ChangedMemory {
+        before: &before,
+        content,
+        tags,
+        importance,
+        core,
+        named: &ctx.call.named(None),
+        is_doubtful: text.is_some_and(|text| text.is_doubtful),
+        embedding: text.and_then(|text| text.embedding(ctx)),
+        now: ctx.now(),
+    };
+    let memory = memories::change(tx, &changed).await?.ok_or_else(full)?;
+    if let Some(text) = text {
+        link_memory(ctx, tx, &memory, &MemoryEntities { entities: &text.entities, may_name: &text.may_name });
+    }
+    Ok(memory)
+}
+
+/// The content is not stored with the answer, because a repeated request contains it or it is still stored.
+impl LongText<Memory> for &ChangeMemory {
+    fn shorten(&self, memory: &mut Memory) {
+        memory.content.clear();
+    }
+
+    async fn restore(&self, tx: &mut WriteTx, memory: &mut Memory) -> Result<()> {
+        memory.content = match &self.content {
+            Some(content) => content.clone(),
+            None => memories::find_for_update(tx, memory.id).await?.ok_or_else(missing)?.memory.content,
+        };
+        Ok(())
+    }
+}
+
+async fn find(ctx: &Ctx, id: MemoryId) -> Result<Memory> {
+    memories::find_all(&ctx.app.db, &ctx.principal, &[id]).await?.pop().ok_or_else(missing)
+}
+
+fn parse_id(memory: &str) -> Result<MemoryId> {
+    memory.trim().parse().map_err(|_| missing())
+}
