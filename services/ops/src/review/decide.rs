@@ -194,7 +194,7 @@ async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(AccessedOwner
         }
     } else if [SCANNER, STARTERS].contains(&waiting.submission.submitter.as_str()) {
         // Only a reviewer decides on proposals of the service. Otherwise a user's agent could withdraw them.
-        return Err(Error::Forbidden("a reviewer: proposals of the service can only be approved or rejected"));
+        return Err(Error::Denied("a proposal of the service cannot be withdrawn; a reviewer approves or rejects it"));
     }
     if !waiting.submission.state.waits() || waiting.submission.expires_at <= ctx.now() {
         return Err(decided(&waiting.submission));

@@ -100,9 +100,12 @@ pub(crate) async fn access_user(ctx: &Ctx, whose: &Whose, action: &'static str) 
 /// Returns the admin's reason for accessing a user's data.
 ///
 /// # Errors
-/// `Forbidden` if the reason is missing.
+/// `Malformed` if the reason is missing.
 pub(super) fn require_reason(reason: Option<&str>) -> Result<&str> {
-    reason.ok_or(Error::Forbidden("header Knowhow-Reason: a reason of 8 to 200 characters"))
+    reason.ok_or_else(|| {
+        let detail = "send the header Knowhow-Reason with the reason for this access to another user's data, 8 to 200 characters";
+        Error::Malformed(detail.into())
+    })
 }
 
 impl AccessedOwner {
@@ -118,7 +121,9 @@ impl AccessedOwner {
         if self.as_admin || principal.require_admin().is_ok() || principal.settings().users_review {
             return Ok(());
         }
-        Err(Error::Forbidden("admin"))
+        Err(Error::Denied(
+            "only a reviewer decides: an admin of the tenant, or the user if the tenant's setting users_review is on",
+        ))
     }
 
     /// Checks that the caller is an admin of the tenant. Decisions that affect all users need an admin.
@@ -130,7 +135,7 @@ impl AccessedOwner {
     /// Rejects the caller if the caller is the author, because authors must not approve their own changes.
     pub(super) fn require_other_than(&self, author: &str) -> Result<()> {
         if credential(author) == credential(self.ctx.principal.actor()) {
-            return Err(Error::Forbidden("a reviewer who did not write it"));
+            return Err(Error::Denied("you wrote this text, so another reviewer has to decide"));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use serde_json::json;
 use self::conclude::conclude;
 use crate::change::checks::passed;
 use crate::learning::directives::{self, Frame};
-use crate::models::chat::{ChatError, ChatLimits, ChatModel, Prompt, estimate_tokens, read_json_answer};
+use crate::models::chat::{ChatError, ChatLimits, ChatModel, Prompt, estimate_tokens, read_only_json_answer};
 use crate::{Ctx, Priority};
 
 /// Maximum number of bytes in a prompt for the model. A longer prompt is not truncated, because the omitted part could
@@ -82,8 +82,8 @@ pub(crate) async fn review_submission(ctx: &Ctx, id: SubmissionId, priority: Pri
     let check = match ask(chat, &directive.text, &asked, priority).await {
         Ok(opinion) => weigh(&opinion),
         Err(reason) => {
-            tracing::warn!(reason, submission = %id, "the review model did not read a submission; a person has to decide");
-            held("the review model gave no opinion; a person has to decide", Vec::new())
+            tracing::warn!(%reason, submission = %id, "the review model did not read a submission; a person has to decide");
+            unread(&reason)
         }
     };
     let ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
@@ -124,14 +124,14 @@ impl<'a> Reviewer<'a> {
         let key = new_id().simple().to_string();
         let question = json!({ "key": key, "skill": skill, "after": after, "files": [] }).to_string();
         let read = match question.len() > MOST_BYTES {
-            true => Read { opinion: Err("it exceeds the review model's size limit".to_owned()), tokens: 0 },
+            true => Read { opinion: Err(Unread::TooLong(question.len())), tokens: 0 },
             false => put(chat, &directive.text, ReviewQuestion { key: &key, text: &question }, priority).await,
         };
         let check = match read.opinion {
             Ok(opinion) => weigh(&opinion),
             Err(reason) => {
-                tracing::warn!(reason, "the review model did not read a proposed text; a person has to decide");
-                held("the review model gave no opinion; a person has to decide", Vec::new())
+                tracing::warn!(%reason, "the review model did not read a proposed text; a person has to decide");
+                unread(&reason)
             }
         };
         let ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
@@ -139,13 +139,32 @@ impl<'a> Reviewer<'a> {
     }
 }
 
-/// Asks the model about a submission. The error is the reason for a missing opinion, for the log.
+/// Reason for a missing opinion. `Display` returns the text for the log.
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    /// The prompt has this number of bytes.
+    #[error("the prompt has {0} bytes, and the review model reads at most {MOST_BYTES}")]
+    TooLong(usize),
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Returns the check that holds a text which the model did not read.
+fn unread(reason: &Unread) -> Check {
+    let reason = match reason {
+        Unread::TooLong(_) => "the change is too long for the review model; a person has to decide",
+        Unread::Failed(_) => "the review model gave no opinion; a person has to decide",
+    };
+    held(reason, Vec::new())
+}
+
+/// Asks the model about a submission.
 async fn ask(
     chat: &ChatModel,
     directive: &str,
     asked: &Undecided,
     priority: Priority,
-) -> Result<ReviewerAnswer, String> {
+) -> Result<ReviewerAnswer, Unread> {
     let key = new_id().simple().to_string();
     let question = question(asked, &key)?;
     put(chat, directive, ReviewQuestion { key: &key, text: &question }, priority).await.opinion
@@ -159,8 +178,7 @@ struct ReviewQuestion<'a> {
 
 /// The model's reply to a prompt.
 struct Read {
-    /// The error is the reason for a missing opinion, for the log.
-    opinion: Result<ReviewerAnswer, String>,
+    opinion: Result<ReviewerAnswer, Unread>,
     /// Number of tokens used.
     tokens: i64,
 }
@@ -169,32 +187,36 @@ async fn put(chat: &ChatModel, directive: &str, question: ReviewQuestion<'_>, pr
     let system = &FRAME.around(directive);
     let prompt = Prompt { system, user: question.text };
     match chat.complete_counted(prompt, priority, LIMITS).await {
-        Ok((answer, tokens)) => {
-            let opinion = read_json_answer(&answer).map_err(|error: ChatError| error.to_string());
-            let is_of_it = |opinion: ReviewerAnswer| match opinion.key == question.key {
-                true => Ok(opinion),
-                false => Err("the answer belongs to another question".to_owned()),
-            };
-            Read { opinion: opinion.and_then(is_of_it), tokens }
+        Ok((answer, tokens)) => Read { opinion: read_opinion(&answer, question.key).map_err(Unread::Failed), tokens },
+        Err(error) => {
+            let tokens = estimate_tokens(&[system, question.text]);
+            Read { opinion: Err(Unread::Failed(error.to_string())), tokens }
         }
-        Err(error) => Read { opinion: Err(error.to_string()), tokens: estimate_tokens(&[system, question.text]) },
     }
 }
 
+/// Reads the model's opinion. An answer with several different JSON objects has none, because an approval could be
+/// quoted from the text.
+fn read_opinion(answer: &str, key: &str) -> Result<ReviewerAnswer, String> {
+    let opinion: ReviewerAnswer = read_only_json_answer(answer).map_err(|error: ChatError| error.to_string())?;
+    if opinion.key == key { Ok(opinion) } else { Err("the answer belongs to another question".to_owned()) }
+}
+
 /// Returns the prompt, with all parts of the change as JSON strings, so that no text can imitate the end of its string.
-fn question(asked: &Undecided, key: &str) -> Result<String, String> {
-    let after = asked.document.as_deref().ok_or("there is no text")?;
+fn question(asked: &Undecided, key: &str) -> Result<String, Unread> {
+    let failed = |reason: &str| Unread::Failed(reason.to_owned());
+    let after = asked.document.as_deref().ok_or_else(|| failed("there is no text"))?;
     let paths: HashMap<&str, &str> =
         asked.resources.iter().map(|entry| (entry.digest.as_str(), entry.path.as_str())).collect();
     let mut files = Vec::new();
     for bytes in &asked.files {
         let digest = manifest::hex(&manifest::digest(bytes));
-        let text = std::str::from_utf8(bytes).map_err(|_| "a file is not text")?;
+        let text = std::str::from_utf8(bytes).map_err(|_| failed("a file is not text"))?;
         files.push(json!({ "path": paths.get(digest.as_str()), "text": text }));
     }
     let question = json!({ "key": key, "skill": asked.submission.skill, "after": after, "files": files }).to_string();
     if question.len() > MOST_BYTES {
-        return Err(format!("it has {} bytes, and the review model reads at most {MOST_BYTES}", question.len()));
+        return Err(Unread::TooLong(question.len()));
     }
     Ok(question)
 }

@@ -84,7 +84,7 @@ impl AccessedOwner {
         match writer {
             Some(writer) => self.require_other_than(writer),
             None if self.as_admin => Ok(()),
-            None => Err(Error::Forbidden("an admin: the author is unknown")),
+            None => Err(Error::Denied("only an admin approves this text, because its author is unknown")),
         }
     }
 }

@@ -170,5 +170,9 @@ async fn needs_approval(tx: &mut TenantTx, approval: &Approval<'_>, actor: &str)
             Err(Error::Conflict { code: "not-tainted", detail })
         };
     }
-    if found.actor == actor { Err(Error::Forbidden("a person who did not write it")) } else { Ok(true) }
+    if found.actor == actor {
+        Err(Error::Denied("you wrote this version, so another person has to approve it"))
+    } else {
+        Ok(true)
+    }
 }

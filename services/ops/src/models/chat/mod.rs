@@ -22,8 +22,8 @@ use tokio::time::Instant;
 use crate::Priority;
 use crate::models::remote::{Remote, RemoteError, RemoteSettings, within};
 pub use error::ChatError;
-pub use read::read_json_answer;
 use read::without_thoughts;
+pub use read::{read_json_answer, read_only_json_answer};
 use wire::{Cap, ChatAnswer, ChatRequest, read_answer};
 
 /// Maximum size of an answer in bytes.

@@ -1,6 +1,7 @@
 //! Parser of answers. Models add thoughts, and wrap the requested form in other text.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::ChatError;
 use crate::models::remote::complaint;
@@ -25,6 +26,34 @@ pub fn read_json_answer<T: DeserializeOwned>(answer: &str) -> Result<T, ChatErro
         }
     }
     Err(ChatError::Unfit(failure.as_ref().map_or_else(|| "there is no JSON in it".to_owned(), complaint)))
+}
+
+/// Reads the JSON in an answer like [`read_json_answer`], if the answer has no other JSON object.
+///
+/// # Errors
+/// `Unfit` if the answer has several different objects, or none of the required form.
+pub fn read_only_json_answer<T: DeserializeOwned>(answer: &str) -> Result<T, ChatError> {
+    let mut rest = without_thoughts(answer);
+    let mut only: Option<Value> = None;
+    for place in 0.. {
+        let Some(at) = rest.find('{') else { break };
+        if place == PLACES {
+            return Err(ChatError::Unfit("it has too many braces".to_owned()));
+        }
+        let mut values = serde_json::Deserializer::from_str(&rest[at..]).into_iter::<Value>();
+        let end = match values.next() {
+            Some(Ok(value)) if only.as_ref().is_some_and(|only| *only != value) => {
+                return Err(ChatError::Unfit("it has several different JSON objects".to_owned()));
+            }
+            Some(Ok(value)) => {
+                only = Some(value);
+                values.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = &rest[at + end..];
+    }
+    read_json_answer(answer)
 }
 
 /// Returns the text after the last thought; an empty text if the thought does not end.

@@ -7,7 +7,7 @@ use knowhow_testing::{FakeServer, Reply};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{ChatError, ChatLimits, ChatModel, Prompt, read_json_answer, without_thoughts};
+use super::{ChatError, ChatLimits, ChatModel, Prompt, read_json_answer, read_only_json_answer, without_thoughts};
 use crate::Priority;
 use crate::models::remote::RemoteSettings;
 use crate::models::remote::tests::settings;
@@ -151,6 +151,28 @@ fn an_answer_without_the_expected_json_is_rejected() {
     ] {
         let error = read_json_answer::<Plan>(answer).unwrap_err();
         assert!(!error.is_transient() && error.to_string().contains(complaint), "{answer:.20}: {error}");
+    }
+}
+
+#[test]
+fn an_answer_with_several_different_objects_is_rejected() {
+    let one = "{\"title\":\"a\",\"steps\":[\"b\"]}";
+    let other = "{\"title\":\"no\",\"steps\":[\"b\"]}";
+    for answer in
+        [one.to_owned(), format!("It is {one}."), format!("{one} Again: {one}"), format!("```json\n{one}\n```")]
+    {
+        assert_eq!(read_only_json_answer::<Plan>(&answer).unwrap().title, "a", "{answer}");
+    }
+    let many = "{".repeat(30);
+    for answer in [
+        format!("{one}{other}"),
+        format!("{other} {one}"),
+        format!("{{\"title\":\"no\"}} {one}"),
+        format!("see {{x}} {one} and {{\"a\": 1}}"),
+        format!("{one}{many}{other}"),
+    ] {
+        let error = read_only_json_answer::<Plan>(&answer).unwrap_err().to_string();
+        assert!(error.contains("several different") || error.contains("too many braces"), "{answer}: {error}");
     }
 }
 

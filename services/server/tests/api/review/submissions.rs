@@ -47,7 +47,7 @@ async fn a_save_of_a_tainted_session_waits_until_a_person_approves_it() {
     bob.get(&path).await.refused(404, "not-found");
     decide(alice, &waiting, "approve", "mine").await.refused(403, "forbidden");
     decide(bob, &waiting, "approve", "not mine").await.refused(403, "forbidden");
-    admin.get(&path).await.refused(403, "forbidden");
+    admin.get(&path).await.refused(400, "malformed");
     let other = world.other_tenant().await;
     other.get(&path).header("Knowhow-Reason", WHY).await.refused(404, "not-found");
     for odd in ["short", &"long ".repeat(50)] {
