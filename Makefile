@@ -26,7 +26,7 @@ test-overload: ## offer three times what it can serve, and stand beside a tenant
 test-soak: ## ten minutes of everything with restarts: memory and connections stay (ARGS="--minutes 60")
 	@scripts/dev/prove.sh soak $(ARGS)
 
-test-migration: ## read from a table that a migration waits for
+test-migration: ## write to a table that a migration waits for
 	@scripts/dev/prove.sh migration $(ARGS)
 
 test-places: ## move a tenant between two servers while it is used, killed at each step

@@ -4,7 +4,7 @@
     prove.py faults     what is acknowledged stays, and it serves again soon: make test-faults
     prove.py overload   three times what it can serve, and a neighbour who sends too much: make test-overload
     prove.py soak       memory and connections stay as they are: make test-soak
-    prove.py migration  others read while a migration waits for its lock: make test-migration
+    prove.py migration  others write while a migration waits for its lock: make test-migration
     prove.py sizes      what a user, a request and a job take: for docs/operators/scaling.md
 
 Ends with 1 where something acknowledged is lost, or a goal is missed. docs/operators/reliability.md says what the figures mean.

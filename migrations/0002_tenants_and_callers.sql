@@ -1,48 +1,135 @@
+-- Tenants, their users and admins, and how callers authenticate.
 set local role knowhow_owner;
+
+-- PLACES
+
+-- Tenants that have rows here and live at another place: they are being moved here, are about to leave, or have left. During a move
+-- a tenant is listed at both places for a moment and never at neither, so no two places accept its writes. The row does not belong to
+-- the tenant: a move does not copy it, and no role of a tenant can read it.
+create table tenants_elsewhere (
+    tenant uuid primary key,
+    -- Whether the tenant is being moved here, or is about to leave or has left.
+    heading text not null check (heading in ('coming', 'leaving')),
+    -- The place that the tenant comes from, or goes to.
+    other_place text not null,
+    since timestamptz not null
+);
+grant select on tenants_elsewhere to knowhow_system;
+
+-- Fails if the tenant lives at another place. If there are several places, every transaction of a tenant begins with this call, which
+-- takes a shared lock until the transaction ends. The process that moves the tenant marks it, then takes the lock exclusively, and so
+-- waits for all transactions that did not see the mark. The check after the lock is a statement of its own, so that it sees what was
+-- committed until then.
+create function app.require_here() returns void language plpgsql volatile security definer
+set search_path = pg_catalog as $$
+begin
+    -- Checked before the lock too: while the move waits for other transactions, a new one must not queue behind it.
+    if exists (select from public.tenants_elsewhere e where e.tenant = app.tenant_id()) then
+        raise exception 'the tenant lives at another place' using errcode = 'KH003';
+    end if;
+    perform pg_advisory_xact_lock_shared(hashtext('tenant at work'), hashtext(app.tenant_id()::text));
+    if exists (select from public.tenants_elsewhere e where e.tenant = app.tenant_id()) then
+        raise exception 'the tenant lives at another place' using errcode = 'KH003';
+    end if;
+end $$;
+revoke all on function app.require_here() from public;
+grant execute on function app.require_here() to knowhow_tenant, knowhow_admin, knowhow_system;
+
+-- TENANTS AND USERS
 
 create table tenants (
     tenant_id uuid primary key,
     slug text not null unique check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(slug) <= 64),
     name text not null,
     settings jsonb not null default '{}',
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    user_count integer not null default 0,
+    -- The ids of the current texts of the tenant's library; null if it never had a library.
+    library integer[],
+    -- Increased with every erasure and suspension of a user. Processes read a tenant at least once a second. If this number has changed,
+    -- they look up the users again.
+    erasures bigint not null default 0,
+    -- The time and reason, if an operator stopped the tenant.
+    suspended_at timestamptz,
+    suspended_reason text
 );
 select app.protect('tenants');
-select app.open_to_system('tenants');
+-- The credentials and users of a tenant that lives elsewhere can still be looked up here: a transaction that began before the tenant
+-- was marked ends normally, and app.require_here refuses one that begins later. So these tables have a policy of their own.
+create policy system on tenants to knowhow_system using (true) with check (true);
 grant select, insert, update on tenants to knowhow_system;
-grant select on tenants to knowhow_admin;
+grant select, update (library, erasures, user_count) on tenants to knowhow_admin;
 
 create table users (
     tenant_id uuid not null references tenants,
     user_id uuid not null,
     external_id text not null,
     created_at timestamptz not null,
+    -- The time and reason, if an admin ordered that no data of the user may be deleted.
+    held_at timestamptz,
+    hold_reason text,
+    -- The time of the user's erasure. From then on no user has this name. A job deletes the rows, this one last.
+    erased_at timestamptz,
+    -- The time and reason, if an admin stopped the user. Processes see it as they see an erasure: the tenant's `erasures` is increased.
+    suspended_at timestamptz,
+    suspended_reason text,
     primary key (tenant_id, user_id),
     unique (tenant_id, external_id)
 );
+-- Users by the beginning of their names. In the order of bytes all names with one beginning are next to each other. The
+-- database's own order may be another one.
+create index users_by_name on users (tenant_id, external_id collate "C");
 select app.protect('users');
-select app.open_to_system('users');
+create policy system on users to knowhow_system using (true) with check (true);
 grant select, insert on users to knowhow_system;
 grant select on users to knowhow_tenant, knowhow_admin;
+grant update (external_id, held_at, hold_reason, erased_at, suspended_at, suspended_reason) on users to knowhow_admin;
 
--- What changes with every write of a user, in one narrow row that stays HOT: the revision that caches are checked
--- against, the counts that quotas are checked against, and which release of the starter skills was brought in.
+-- The values that change with every write of a user, in one narrow row, so that its updates stay HOT. `revision` is the version that caches
+-- are checked against, and the counts are checked against quotas.
 create table user_catalogs (
     tenant_id uuid not null,
     user_id uuid not null,
     revision bigint not null default 0,
     skill_count integer not null default 0 check (skill_count >= 0),
     byte_count bigint not null default 0 check (byte_count >= 0),
+    -- The release of the starter skills that the user was given.
     starters_release bytea,
+    -- A new session gets no snapshot that was rendered at an earlier revision, because something was removed since.
+    snapshot_floor bigint not null default 0,
+    -- Increased when a user's example vectors change. It is separate from `revision`, because a new revision rebuilds the whole
+    -- catalogue of recall, and the examples are only a few vectors.
+    examples_revision bigint not null default 0,
+    -- The time when the user was lent the starters of `starters_release`, as long as the user has no rows for them. Rows are created by
+    -- the first use or change of a skill, or by a later release with other starters (store/src/skills/starters.rs).
+    starters_at timestamptz,
+    -- The last time when a text that prompts may show was marked as tainted. Prompts rendered before do not show the mark.
+    marked_at timestamptz,
+    -- Bytes of all stored files, versions and deleted skills of the user.
+    stored_bytes bigint not null default 0,
+    -- The version of the scanner's rules that all skills of the user were read with. A user who only has lent starters has no text to read.
+    scanned_rules integer not null default 0,
+    -- The version of the rules that all skills of the user were read for relations with. Later changes have a job of their own.
+    related_rules integer not null default 0,
     primary key (tenant_id, user_id),
-    foreign key (tenant_id, user_id) references users on delete cascade
-) with (fillfactor = 50);
+    foreign key (tenant_id, user_id) references users on delete cascade,
+    check (starters_at is null or starters_release is not null)
+) with (fillfactor = 80);
+-- `is not null` excludes no row. It follows only from a condition on the first column, so Postgres uses the index for no other
+-- statement. Otherwise it could also look for the rows of a user in an index that has tenant and user as later columns. It would
+-- then read the entries of all users. While a table is almost empty, Postgres estimates the same cost for it as for the primary key, and
+-- keeps the plan while the table grows. Further indexes below have such a condition. The test of plans shows if a newer Postgres
+-- ignores it.
+create index user_catalogs_by_related on user_catalogs (related_rules) where related_rules is not null and starters_at is null;
+create index user_catalogs_by_rules on user_catalogs (scanned_rules) where scanned_rules is not null and starters_at is null;
 select app.protect('user_catalogs');
-select app.open_to_system('user_catalogs');
+create policy system on user_catalogs to knowhow_system using (true) with check (true);
 grant select, insert on user_catalogs to knowhow_system;
--- Clearing up locks a user's catalog row against writers, and FOR UPDATE asks for an update grant.
-grant update (revision) on user_catalogs to knowhow_system;
+-- The deletion of expired rows locks a user's catalog row against writers, and FOR UPDATE needs the right to update a column.
+grant update (revision, examples_revision, stored_bytes) on user_catalogs to knowhow_system;
 grant select, update on user_catalogs to knowhow_tenant, knowhow_admin;
+
+-- CREDENTIALS
 
 create table issuers (
     tenant_id uuid not null references tenants,
@@ -58,8 +145,9 @@ create table issuers (
     check ((algorithm = 'HS256') = (sealed_secret is not null) and (algorithm = 'HS256') = (jwks_url is null))
 );
 select app.protect('issuers');
-select app.open_to_system('issuers');
-grant select, insert on issuers to knowhow_system;
+create policy system on issuers to knowhow_system using (true) with check (true);
+-- The system encrypts the secrets of all tenants again if the deployment's secret changes.
+grant select, insert, update (sealed_secret) on issuers to knowhow_system;
 grant select, insert, delete on issuers to knowhow_admin;
 
 create table api_keys (
@@ -73,33 +161,22 @@ create table api_keys (
     expires_at timestamptz,
     revoked_at timestamptz,
     last_used_at timestamptz,
+    -- Identifies the master key of `secret_hash` without revealing it; null if it is unknown. A key that is used is hashed again if the
+    -- master key has changed.
+    hashed_under bytea,
+    -- A rotated key expires when its successor is first used. `first_expires_at` is when it would have expired without the rotation. Each
+    -- successor expires then, so a key can be rotated again if the secret of its successor was lost.
+    rotated_at timestamptz,
+    first_expires_at timestamptz,
     primary key (tenant_id, key_id)
 );
 create index api_keys_by_prefix on api_keys (prefix);
+create index api_keys_by_end on api_keys (least(revoked_at, expires_at)) where least(revoked_at, expires_at) is not null;
 select app.protect('api_keys');
-select app.open_to_system('api_keys');
-grant select, insert on api_keys to knowhow_system;
-grant update (last_used_at) on api_keys to knowhow_system;
-grant select, insert on api_keys to knowhow_admin;
-grant update (revoked_at) on api_keys to knowhow_admin;
-
--- Append-only: nobody has UPDATE or DELETE. The nil user stands for the tenant as a whole.
-create table audit_log (
-    tenant_id uuid not null,
-    user_id uuid not null,
-    audit_id uuid not null,
-    at timestamptz not null,
-    actor text not null,
-    action text not null,
-    target text not null,
-    detail jsonb not null default '{}',
-    primary key (tenant_id, user_id, audit_id)
-);
-create index audit_log_of_tenant on audit_log (tenant_id, audit_id);
-select app.protect('audit_log');
-select app.open_to_system('audit_log');
-grant insert on audit_log to knowhow_tenant, knowhow_admin, knowhow_system;
-grant select on audit_log to knowhow_admin;
+create policy system on api_keys to knowhow_system using (true) with check (true);
+-- The system deletes keys that were revoked or have expired. Their entries in the audit log stay.
+grant select, insert, update (last_used_at, secret_hash, hashed_under), delete on api_keys to knowhow_system;
+grant select, insert, update (revoked_at, expires_at, rotated_at, first_expires_at) on api_keys to knowhow_admin;
 
 create table idempotency_keys (
     tenant_id uuid not null,
@@ -115,5 +192,61 @@ select app.protect('idempotency_keys');
 select app.open_to_system('idempotency_keys');
 grant select, insert, update, delete on idempotency_keys to knowhow_tenant, knowhow_admin;
 grant select (tenant_id, user_id, key, created_at), delete on idempotency_keys to knowhow_system;
+
+-- NAMES OF ACTORS
+
+-- Histories store an actor by the user's id (`user:<id>`, `key:<prefix> for <id>`, `shell for <id>`), so that a user's name can be
+-- erased. The name is joined when a row is shown, as long as the user exists.
+
+-- The tenant shows the names of its users in histories. app.shown_user reads them as the owner, who has no other access to users.
+create policy names on users for select to knowhow_owner using (tenant_id = app.tenant_id());
+
+-- The tenant's own name for the user with this id. The text itself, if it names no user of the running tenant, or one who was erased.
+create function app.shown_user(named text) returns text language sql stable strict security definer
+set search_path = pg_catalog, public as $$
+    select coalesce(
+        (select u.external_id from users u
+         where u.tenant_id = app.tenant_id() and u.erased_at is null
+           and u.user_id = (case when pg_input_is_valid(named, 'uuid') then named end)::uuid),
+        named)
+$$;
+
+-- An actor, with the tenant's own name for the user.
+create function app.shown_actor(actor text) returns text language sql stable strict security definer
+set search_path = pg_catalog, public as $$
+    select case when actor ~ '^(user:|shell for |key:[a-z0-9]+ for )[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        then left(actor, -36) || app.shown_user(right(actor, 36)) else actor end
+$$;
+revoke all on function app.shown_user(text), app.shown_actor(text) from public;
+grant execute on function app.shown_user(text), app.shown_actor(text) to knowhow_tenant, knowhow_admin;
+
+-- SETTINGS
+
+-- Statements that delete and enqueue for all tenants read settings with these functions, as the program does: an unusable setting has
+-- its default. Without them one bad setting of one tenant would fail the statement for all.
+
+-- A whole number from `lowest` to `highest`; null for anything else.
+create function app.whole_setting(setting jsonb, lowest integer, highest integer) returns integer
+language sql immutable parallel safe set search_path = pg_catalog
+return case when jsonb_typeof(setting) = 'number' and setting::text ~ '^[0-9]{1,9}$'
+            then case when setting::integer between lowest and highest then setting::integer end end;
+revoke all on function app.whole_setting(jsonb, integer, integer) from public;
+grant execute on function app.whole_setting(jsonb, integer, integer) to knowhow_system;
+
+-- The number of days that rows are kept. An unusable setting means the longest time: a later release may have stored it, and
+-- deleted rows are lost.
+create function app.retention_days(setting jsonb, lowest integer, fallback integer) returns integer
+language sql immutable parallel safe set search_path = pg_catalog
+return case when coalesce(jsonb_typeof(setting), 'null') = 'null' then fallback
+            else coalesce(app.whole_setting(setting, lowest, 3650), 3650) end;
+revoke all on function app.retention_days(jsonb, integer, integer) from public;
+grant execute on function app.retention_days(jsonb, integer, integer) to knowhow_system;
+
+-- True or false; the default for anything else.
+create function app.flag_setting(setting jsonb, fallback boolean) returns boolean
+language sql immutable parallel safe set search_path = pg_catalog
+return case when jsonb_typeof(setting) = 'boolean' then setting::boolean else fallback end;
+revoke all on function app.flag_setting(jsonb, boolean) from public;
+grant execute on function app.flag_setting(jsonb, boolean) to knowhow_system;
 
 reset role;

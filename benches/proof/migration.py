@@ -1,6 +1,7 @@
-"""Others read a table while a migration waits for its lock behind a long transaction."""
+"""Others write to a table while a migration waits for its lock behind a long transaction."""
 
 import hashlib
+import itertools
 import os
 import re
 import subprocess
@@ -14,8 +15,9 @@ from tools.waiting import until
 from .load import percentile
 from .stage import Stage
 
-GOAL_S, HELD_S, READERS, PER_SECOND = 1.0, 3, 8, 200
-ALTERS = re.compile(r"^alter table (?:only )?(?:public\.)?(\w+)\s+add column", re.M | re.I)
+GOAL_S, HELD_S, WRITERS, PER_SECOND = 1.0, 3, 8, 200
+# Both lock a table against writers: a new column of it, and a foreign key to it.
+LOCKS = re.compile(r"^alter table (?:only )?(?:public\.)?(\w+)\s+add column|\breferences (?:public\.)?(\w+)", re.M | re.I)
 CREATES = re.compile(r"^create table (?:public\.)?(\w+)", re.M | re.I)
 COLUMNS = ("tried", "measured", "goal", "verdict")
 
@@ -30,36 +32,36 @@ def try_migration(program, work, options, say):
     return rows, [f"{row['tried']}: {row['measured']} ({row['goal']})" for row in rows if row["verdict"] == "missed"]
 
 
-def newest_alter():
-    """The newest migration that adds a column to a table that was there before, and the table."""
+def newest_lock():
+    """The newest migration that locks a table of an earlier migration against writers, the earlier ones, and the table."""
     files = sorted((ROOT / "migrations").glob("[0-9]*.sql"))
     for place in range(len(files) - 1, 0, -1):
-        text = files[place].read_text()
-        for table in ALTERS.findall(text):
+        text = re.sub(r"--.*", "", files[place].read_text())
+        for table in filter(None, itertools.chain.from_iterable(LOCKS.findall(text))):
             if table not in CREATES.findall(text):
                 return files[:place], files[place], table
-    raise Failed("no migration adds a column")
+    raise Failed("no migration locks a table of an earlier one")
 
 
 def migrate_under_load(stage, options, say):
-    """`knowhow migrate` from the schema of before that migration, beside readers."""
-    before, migration, table = newest_alter()
-    say(f"  {migration.name} alters {table}")
+    """`knowhow migrate` from the schema of before that migration, beside writers."""
+    before, migration, table = newest_lock()
+    say(f"  {migration.name} locks {table}")
     stage.psql(f"drop database {stage.name} with (force); create database {stage.name}", url=stage.server_url)
     earlier(stage, before)
-    script, log = stage.work / "read.sql", stage.work / "reads"
-    script.write_text(f"select count(*) from {table};\n")
+    script, log = stage.work / "write.sql", stage.work / "writes"
+    script.write_text(f"delete from {table} where false;\n")
     program, libraries = client_program("pgbench")
     environment = {**os.environ, **pg_environment(stage.owner_url), **libraries}
     seconds = 6
-    reading = subprocess.Popen([program, "-n", "-M", "prepared", "-c", str(READERS), "-j", "1", "-R", str(PER_SECOND), "-T", str(seconds),
+    writing = subprocess.Popen([program, "-n", "-M", "prepared", "-c", str(WRITERS), "-j", "1", "-R", str(PER_SECOND), "-T", str(seconds),
                                 "-l", f"--log-prefix={log}", "-f", str(script)], env=environment, cwd=stage.work,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     time.sleep(1)
-    holder = f"begin; lock table {table} in access share mode; select pg_sleep({HELD_S}); commit"
+    holder = f"begin; lock table {table} in row exclusive mode; select pg_sleep({HELD_S}); commit"
     psql, libraries = client_program("psql")
     holding = subprocess.Popen([psql, "-Xq", "-c", holder], env={**environment, **libraries}, stdout=subprocess.DEVNULL)
-    held = f"select count(*) from pg_locks where relation = '{table}'::regclass and mode = 'AccessShareLock'"
+    held = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'"
     until("a session to lock the table", lambda: int(stage.psql(held)) > 0, 5)
     began = time.time()
     stage.knowhow("migrate", DATABASE_URL=stage.owner_url)
@@ -67,17 +69,17 @@ def migrate_under_load(stage, options, say):
     took = ended - began
     if holding.wait():
         raise Failed("whoever holds the table failed")
-    said, _ = reading.communicate()
-    if reading.returncode:
-        raise Failed(f"a reader failed: {said.strip()[-500:]}")
+    said, _ = writing.communicate()
+    if writing.returncode:
+        raise Failed(f"a writer failed: {said.strip()[-500:]}")
     # client, transaction, microseconds since it was due, script, second and microsecond of its end, how late it began
-    lines = [line.split() for path in stage.work.glob("reads.*") for line in path.read_text().splitlines()]
+    lines = [line.split() for path in stage.work.glob("writes.*") for line in path.read_text().splitlines()]
     waits = [int(line[2]) / 1e6 for line in lines if began <= int(line[4]) + int(line[5]) / 1e6 <= ended]
     p99, longest = percentile(waits, 0.99), max(waits)
-    say(f"  migrated in {took:.1f} s; {len(waits):,} reads, p99 {1000 * p99:.0f} ms, longest {1000 * longest:.0f} ms")
-    what = f"{migration.stem} while a transaction holds `{table}` for {HELD_S} s and {PER_SECOND} reads a second go on"
+    say(f"  migrated in {took:.1f} s; {len(waits):,} writes, p99 {1000 * p99:.0f} ms, longest {1000 * longest:.0f} ms")
+    what = f"{migration.stem} while a transaction holds `{table}` for {HELD_S} s and {PER_SECOND} writes a second go on"
     return [dict(zip(COLUMNS, row)) for row in (
-        (what, f"p99 of the {len(waits):,} reads meanwhile {1000 * p99:.0f} ms, the longest {1000 * longest:.0f} ms",
+        (what, f"p99 of the {len(waits):,} writes meanwhile {1000 * p99:.0f} ms, the longest {1000 * longest:.0f} ms",
          f"{1000 * GOAL_S:.0f} ms", "met" if p99 <= GOAL_S else "missed"),
         ("the same: the migration", f"done after {took:.1f} s", "done", "met"))]
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from proof.client import NoAnswer
 from proof.load import Lane, Outcome, percentile
-from proof.migration import newest_alter
+from proof.migration import newest_lock
 from proof.soak import judge
 from proof.users import Heard, User
 
@@ -155,7 +155,7 @@ class LevelsTest(unittest.TestCase):
 
 
 class MigrationTest(unittest.TestCase):
-    def test_there_is_one_that_adds_a_column(self):
-        before, migration, table = newest_alter()
+    def test_there_is_one_that_locks_a_table_of_before(self):
+        before, migration, table = newest_lock()
         self.assertTrue(before and before[-1].name < migration.name)
-        self.assertIn(f"alter table {table}", migration.read_text())
+        self.assertRegex(migration.read_text(), rf"(alter table|references) {table}\b")

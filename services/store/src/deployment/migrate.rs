@@ -5,7 +5,7 @@ use std::time::Duration;
 use knowhow_domain::{Error, Result};
 use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
-use sqlx::{Connection, Executor, PgExecutor, Row};
+use sqlx::{Connection, Executor, PgConnection, PgExecutor};
 
 use crate::jobs;
 use crate::vault::connect::CheckedConnector;
@@ -34,8 +34,8 @@ const LOCK_PAUSE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// `Unavailable` if the server is unreachable; `Conflict` `migration-changed` if an applied migration differs from
-/// the one in this build; `Conflict` `cannot-migrate` with instructions if the server or the role of `owner_url` is
-/// unsuitable.
+/// the one in this build; `Conflict` `migration-unknown` if this build lacks an applied migration; `Conflict`
+/// `cannot-migrate` with instructions if the server or the role of `owner_url` is unsuitable.
 pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
     let owner = DatabaseUrl::parse(owner_url)?;
     let (mut tries, mut lock_tries) = (1, 1);
@@ -58,9 +58,10 @@ pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
         },
         Failure::Unreachable(error) => Error::Unavailable(error.to_string()),
         Failure::Obstacle(detail) => Error::Conflict { code: "cannot-migrate", detail },
-        Failure::Migration(MigrateError::VersionMismatch(version)) => Error::Conflict {
-            code: "migration-changed",
-            detail: format!("migration {version} was applied with other contents; this binary does not match the database"),
+        Failure::Changed(version) => Error::Conflict { code: "migration-changed", detail: explain_changed(version) },
+        Failure::Unknown(version) => Error::Conflict {
+            code: "migration-unknown",
+            detail: format!("migration {version} was applied by a newer version of Knowhow; run that version or a newer one"),
         },
         Failure::Migration(MigrateError::Execute(error)) => refuse(error),
         Failure::Migration(other) => Error::internal(other),
@@ -70,6 +71,10 @@ pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
 enum Failure {
     /// Problem that an operator must solve first.
     Obstacle(String),
+    /// Number of an applied migration that differs from the one in this build.
+    Changed(i64),
+    /// Number of an applied migration that this build lacks.
+    Unknown(i64),
     Migration(MigrateError),
     Unreachable(Unreachable),
 }
@@ -89,7 +94,11 @@ async fn bring_up(owner: &DatabaseUrl, login: Option<&Login>) -> Result<(), Fail
     if let Some(login) = login {
         login::make(&mut conn, login).await?;
     }
-    MIGRATOR.run(&mut conn).await?;
+    match MIGRATOR.run(&mut conn).await {
+        Err(MigrateError::VersionMissing(unknown)) => return Err(explain_unknown(&mut conn, unknown).await?),
+        Err(MigrateError::VersionMismatch(version)) => return Err(Failure::Changed(version)),
+        outcome => outcome?,
+    }
     conn.execute("grant select on _sqlx_migrations to knowhow_system").await?;
     // Creates partitions for the coming months, like a worker does. A database may lack them if it was restored or
     // had no worker for long.
@@ -100,6 +109,20 @@ async fn bring_up(owner: &DatabaseUrl, login: Option<&Login>) -> Result<(), Fail
     jobs::install(&mut conn, owner.clone()).await?;
     conn.close().await?;
     Ok(())
+}
+
+/// Returns the reason why the database has a migration that this build lacks. The development versions before 0.1.0
+/// had more migrations, and other ones under the same numbers. Otherwise the migration is of a newer version.
+async fn explain_unknown(conn: &mut PgConnection, unknown: i64) -> Result<Failure, MigrateError> {
+    let applied: Vec<(i64, Vec<u8>)> = sqlx::query_as(APPLIED).fetch_all(conn).await?;
+    Ok(find_changed(&applied).map_or(Failure::Unknown(unknown), Failure::Changed))
+}
+
+fn explain_changed(version: i64) -> String {
+    format!(
+        "migration {version} was applied with other contents: a development version from before 0.1.0 made this database; \
+         make a new database and import an export, which the program that made this one can write"
+    )
 }
 
 /// Returns whether two processes changed a role at the same time, in this database or another one. Roles belong to
@@ -123,22 +146,23 @@ fn database_error(error: &MigrateError) -> Option<&dyn DatabaseError> {
     error.as_database_error()
 }
 
+const APPLIED: &str =
+    "-- migrate.list_applied\nselect version, checksum from _sqlx_migrations where success order by version";
+
 pub(crate) async fn list_applied(conn: impl PgExecutor<'_>) -> Result<Vec<(i64, Vec<u8>)>> {
-    let rows = conn
-        .fetch_all(
-            "-- migrate.list_applied\nselect version, checksum from _sqlx_migrations where success order by version",
-        )
-        .await
-        .map_err(refuse)?;
-    rows.iter().map(|row| Ok((row.try_get(0).map_err(refuse)?, row.try_get(1).map_err(refuse)?))).collect()
+    sqlx::query_as(APPLIED).fetch_all(conn).await.map_err(refuse)
+}
+
+/// Returns the first migration of this build that was applied with other contents.
+fn find_changed(applied: &[(i64, Vec<u8>)]) -> Option<i64> {
+    let is_changed = |version, sum: &[u8]| applied.iter().any(|(v, s)| *v == version && s != sum);
+    MIGRATOR.iter().find(|m| is_changed(m.version, &m.checksum)).map(|m| m.version)
 }
 
 pub(crate) fn compare(applied: &[(i64, Vec<u8>)]) -> Option<String> {
-    let ours: Vec<(i64, Vec<u8>)> = MIGRATOR.iter().map(|m| (m.version, m.checksum.to_vec())).collect();
-    let missing = ours.iter().filter(|(version, _)| !applied.iter().any(|(v, _)| v == version)).count();
-    let changed = ours.iter().find(|(version, sum)| applied.iter().any(|(v, s)| v == version && s != sum));
-    if missing > 0 {
-        return Some(format!("{missing} migrations are missing: run knowhow migrate"));
+    if let Some(version) = find_changed(applied) {
+        return Some(explain_changed(version));
     }
-    changed.map(|(version, _)| format!("migration {version} was applied with other contents"))
+    let missing = MIGRATOR.iter().filter(|m| !applied.iter().any(|(version, _)| *version == m.version)).count();
+    (missing > 0).then(|| format!("{missing} migrations are missing: run knowhow migrate"))
 }

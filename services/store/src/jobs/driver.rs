@@ -34,7 +34,7 @@ pub(super) struct RoleDriver {
     worker: Arc<OnceLock<String>>,
     /// Signal that there may be more work. Without a signal, the worker polls at intervals.
     bell: Arc<Notify>,
-    /// Jobs with a larger priority number are hidden from this worker (migrations/0015_sealed_jobs.sql). `None` hides
+    /// Jobs with a larger priority number are hidden from this worker (migrations/0010_jobs.sql). `None` hides
     /// no jobs.
     last_priority: Option<i16>,
 }
@@ -107,7 +107,7 @@ impl DatabaseDriver for RoleDriver {
     }
 
     /// Uses in-process notifications instead of LISTEN, because enqueuing does not NOTIFY (see
-    /// migrations/0006_jobs.sql).
+    /// migrations/0010_jobs.sql).
     fn listen<'a>(&'a self, channel: &'a str) -> BoxFuture<'a, Result<Option<NotificationStream>, DbError>> {
         let rings = stream::unfold((self.bell.clone(), channel.to_owned()), async |(bell, channel)| {
             bell.notified().await;

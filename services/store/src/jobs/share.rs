@@ -10,7 +10,7 @@ use graphile_worker::{DbExecutor, DbValue, WorkerContext};
 pub(super) const LAST_OF_PERSONS: i16 = BULK - 1;
 
 /// Smallest priority number of bulk jobs. The number is the job's position in a round-robin of tenants
-/// (migrations/0008_fair_jobs.sql).
+/// (migrations/0010_jobs.sql).
 const BULK: i16 = 100;
 /// Priority number of a promoted bulk job, which runs next although people's jobs wait.
 const ITS_TURN: i16 = -1;

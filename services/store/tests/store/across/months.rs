@@ -11,8 +11,7 @@ use knowhow_store::{Database, graph};
 use sqlx::{AssertSqlSafe, Executor, Row};
 use uuid::Uuid;
 
-use crate::deployment::carried::migrate_to_before;
-use crate::harness::{House, Place, now, open, with_database, with_empty_database};
+use crate::harness::{House, Place, now, open, with_database};
 use crate::writer::{Draft, save};
 
 /// The tenant, user and skill of a use.
@@ -251,24 +250,6 @@ async fn no_role_of_the_service_reads_a_partition() {
             }
         }
         db.close().await;
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn rows_of_the_unpartitioned_table_are_carried_over() {
-    with_empty_database(async |place| {
-        migrate_to_before(place, 50).await;
-        let owner = Owner::nobody();
-        for months in [-30, -14, -4, -1, 0] {
-            use_on(place, owner, month_of(today(), months)).await;
-        }
-        knowhow_store::migrate(&place.owner_url, Some(&place.login)).await.unwrap();
-        assert_eq!(place.count("select count(*) from usage_events").await, 10);
-        assert_eq!(place.count("select count(*) from usage_events_default").await, 2);
-        let forced = "select count(*) from pg_class where relname like 'usage_events%' and relkind in ('r', 'p')
-            and not (relrowsecurity and relforcerowsecurity)";
-        assert_eq!(place.count(forced).await, 0);
     })
     .await;
 }

@@ -1,21 +1,10 @@
+-- The platform: erasure and export of a user's data, restored backups, processes and webhooks.
 set local role knowhow_owner;
 
--- A USER IS HELD OR ERASED
+-- ERASURE
 
--- Held: an admin has said that nothing of the user may go, and why. Erased: nobody is called so any more; the rows are removed by
--- a job, and this one is the last of them.
-alter table users
-    add column held_at timestamptz,
-    add column hold_reason text,
-    add column erased_at timestamptz;
-grant update (external_id, held_at, hold_reason, erased_at) on users to knowhow_admin;
-
--- Counted up with every erasure. Processes read a tenant at least once a second; where this has changed, they look users up anew.
-alter table tenants add column erasures bigint not null default 0;
-grant update (erasures, user_count) on tenants to knowhow_admin;
-
--- Who was erased, for good. It names nobody: external_hash is the tenant's own name under a key of the deployment, and subject_id
--- is the id that the rows had. After a restore of an older state, the same rows are erased again by it.
+-- The erased users, kept for good. A row names no person: `external_hash` is a hash of the tenant's own name with a key of the
+-- deployment, and `subject_id` is the id that the rows had. After a backup was restored, the same rows are erased again by it.
 create table erasures (
     tenant_id uuid not null references tenants,
     erasure_id uuid not null,
@@ -37,41 +26,7 @@ grant select, insert on erasures to knowhow_admin;
 grant select, update (finished_at, removed) on erasures to knowhow_system;
 create policy ledger on erasures for select to knowhow_owner using (tenant_id = app.tenant_id());
 
--- WHAT REMOVES THE ROWS
-
--- Whose rows the running transaction erases: nobody's, but within app.erase_step.
-create function app.erased_user() returns uuid language sql stable parallel safe
-return nullif(current_setting('app.erased_user', true), '')::uuid;
-
--- The owner, as which app.erase_step runs, has of every table with users in it the rows of the one who is being erased.
-create function app.open_to_erasure(target regclass) returns void language plpgsql set search_path = pg_catalog as $$
-begin
-    execute format('create policy erasure on %s to knowhow_owner '
-        'using (tenant_id = app.tenant_id() and user_id = app.erased_user()) '
-        'with check (tenant_id = app.tenant_id() and user_id = app.erased_user())', target);
-end $$;
-revoke all on function app.erased_user(), app.open_to_erasure(regclass) from public;
-
--- As before (0027), and open to erasure.
-create or replace function app.protect(target regclass) returns void language plpgsql set search_path = pg_catalog as $$
-begin
-    execute format('alter table %s enable row level security', target);
-    execute format('alter table %s force row level security', target);
-    if exists (select from pg_attribute where attrelid = target and attname = 'user_id' and not attisdropped) then
-        execute format('create policy owner on %s to knowhow_tenant, knowhow_admin '
-            'using (tenant_id = app.tenant_id() and user_id = app.user_id()) '
-            'with check (tenant_id = app.tenant_id() and user_id = app.user_id())', target);
-        execute format('create policy tenant_admin on %s for select to knowhow_admin '
-            'using (tenant_id = app.tenant_id())', target);
-        perform app.open_to_erasure(target);
-        perform app.relate_owners(target);
-    else
-        execute format('create policy tenant_admin on %s to knowhow_admin '
-            'using (tenant_id = app.tenant_id()) with check (tenant_id = app.tenant_id())', target);
-    end if;
-end $$;
-
--- The tables with users in them, as the catalogue has them now: those that refer to others come before these.
+-- The tables with rows of users, from the catalogue. A table comes before the tables that it refers to.
 create function app.tables_of_users() returns setof regclass language sql stable set search_path = pg_catalog as $$
     with recursive tables as (
         select c.oid from pg_class c
@@ -89,34 +44,8 @@ create function app.tables_of_users() returns setof regclass language sql stable
 $$;
 revoke all on function app.tables_of_users() from public;
 
-do $$
-declare
-    target regclass;
-begin
-    for target in select * from app.tables_of_users() loop
-        perform app.open_to_erasure(target);
-    end loop;
-end $$;
-
--- THE LOG OF ONE WHO WAS ERASED
-
--- What an entry says beside who, when and what kind of thing: names of skills, the address, digests of texts. It can be taken out
--- of the entry, and the digest of it stays, so that a digest over the entry stays the same. The salt goes with what it salts: then
--- nobody finds out by trying what the digest was of.
-alter table audit_log
-    add column salt uuid default gen_random_uuid(),
-    add column erased_digest bytea;
-
-create function app.content_of_entry(e audit_log) returns bytea language sql stable set search_path = pg_catalog
-return coalesce((e).erased_digest, sha256(convert_to(jsonb_build_array(
-    (e).salt, (e).target, (e).detail, (e).request_id, host((e).address), encode((e).before_digest, 'hex'),
-    encode((e).after_digest, 'hex'))::text, 'UTF8')));
-revoke all on function app.content_of_entry(audit_log) from public;
-
--- ONE STEP
-
--- Removes at most so many rows of a user who was erased, of every table that has users, and says how many; 0 where nothing is left.
--- Entries of the log stay, without what they say of the user. Only who is in the ledger can be erased.
+-- Deletes at most `most` rows of an erased user, from every table with rows of users; returns how many, 0 if none are left. Entries of the
+-- audit log stay, without their content. Only a user in the ledger of erasures can be erased.
 create function app.erase_step(of_tenant uuid, subject uuid, most integer) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, public as $$
 declare
@@ -134,7 +63,7 @@ begin
     for target in
         select t from app.tables_of_users() t where t not in ('audit_log'::regclass, 'users'::regclass)
     loop
-        -- A row is known by its table and place: in a table of several parts, places repeat.
+        -- A row is identified by its table and ctid, because ctids repeat in the partitions of a table.
         execute format('with due as materialized (
                 select tableoid as part, ctid as place from %1$s where tenant_id = $1 and user_id = $2 limit $3)
             delete from %1$s x using due
@@ -164,33 +93,49 @@ begin
     get diagnostics now_gone = row_count;
     return now_gone;
 exception when foreign_key_violation then
-    -- Somebody who had begun before has written since: once more.
+    -- A transaction that began before the erasure has written a row since: another step deletes it.
     return 1;
 end $$;
 revoke all on function app.erase_step(uuid, uuid, integer) from public;
 grant execute on function app.erase_step(uuid, uuid, integer) to knowhow_system;
 
--- As before (0043), but of one who is erased the name is not shown, from that moment on.
-create or replace function app.shown_user(named text) returns text language sql stable strict security definer
-set search_path = pg_catalog, public as $$
-    select coalesce(
-        (select u.external_id from users u
-         where u.tenant_id = app.tenant_id() and u.erased_at is null
-           and u.user_id = (case when pg_input_is_valid(named, 'uuid') then named end)::uuid),
-        named)
+-- EXPORT OF A USER'S DATA
+
+-- The tables with rows of users, and the role of the service that may read each: some are open to the user alone.
+create function app.tables_to_take(out named text, out reader text) returns setof record language sql stable security definer
+set search_path = pg_catalog as $$
+    select c.relname::text,
+           case when has_table_privilege('knowhow_admin', c.oid, 'select') then 'knowhow_admin' else 'knowhow_tenant' end
+    from app.tables_of_users() t join pg_class c on c.oid = t
+    where has_table_privilege('knowhow_admin', c.oid, 'select') or has_table_privilege('knowhow_tenant', c.oid, 'select')
+    order by 1
 $$;
 
--- AFTER A RESTORE
+-- Opens a cursor over the rows of the transaction's own user in a table, as JSON, as the caller may read them. Vectors, which are computed
+-- from texts, and salts are left out.
+create function app.open_rows(named text) returns void language plpgsql set search_path = pg_catalog, public as $$
+declare
+    rows refcursor := 'taken_rows';
+begin
+    open rows for execute format(
+        'select (to_jsonb(t) - array[''embedding'', ''salt''])::text as line from public.%I t
+         where t.tenant_id = app.tenant_id() and t.user_id = app.user_id()', named);
+end $$;
+revoke all on function app.tables_to_take(), app.open_rows(text) from public;
+grant execute on function app.tables_to_take() to knowhow_admin;
+grant execute on function app.open_rows(text) to knowhow_admin, knowhow_tenant;
 
--- The database was put back to an older state. Lifts the revisions of all users by more than any process can have seen, so that none
--- takes what it remembers for newer than what is there; adds the ledger that was kept elsewhere to what is here, and erases anew whom
--- the state has again. Done twice it does no harm. For the owner alone: knowhow migrate --restored.
+-- RESTORED BACKUPS
+
+-- Prepares a database that was restored to an older state. Increases the revisions of all users by more than any process can have seen, so
+-- that no process takes its cached data for newer. Adds the ledger of erasures that was stored elsewhere, and starts the erasure of those
+-- users again. It may be called twice. Only for the owner: knowhow migrate --restored.
 create function app.note_restored(ledger jsonb, out users bigint, out erased bigint)
 language plpgsql volatile set search_path = pg_catalog, public as $$
 declare
     leap constant bigint := 4294967296;
 begin
-    -- The policies are forced upon the owner too, and admit nobody to the rows of all users.
+    -- The policies apply to the owner too, and no policy gives access to the rows of all users.
     alter table users no force row level security;
     alter table user_catalogs no force row level security;
     alter table tenants no force row level security;
@@ -222,5 +167,46 @@ begin
     alter table erasures force row level security;
 end $$;
 revoke all on function app.note_restored(jsonb) from public;
+
+-- PROCESSES
+
+-- The processes that use this database. Doctor and operators see their number, versions and how many connections they may open together. A
+-- process updates its row every 20 s, and deletes it when it ends. Another process deletes the row of a process that crashed. Times are
+-- those of the database, because the clocks of hosts differ.
+create table processes (
+    process_id uuid primary key,
+    kind text not null check (kind in ('serve', 'serve_with_worker', 'worker')),
+    version text not null,
+    host text not null,
+    connections integer not null check (connections > 0),
+    started_at timestamptz not null default now(),
+    seen_at timestamptz not null default now()
+);
+grant select, insert, update (seen_at), delete on processes to knowhow_system;
+
+-- WEBHOOKS
+
+-- The address that is notified of a tenant's changes that wait for a person.
+create table webhooks (
+    tenant_id uuid primary key references tenants,
+    url text not null,
+    sealed_secret bytea not null,
+    -- The previous secret. Messages are signed with it too, until this time.
+    previous_sealed_secret bytea,
+    previous_until timestamptz,
+    created_at timestamptz not null,
+    delivered_at timestamptz,
+    failed_at timestamptz,
+    -- Failures in a row, and the reason of the last one.
+    failures integer not null default 0,
+    last_error text
+);
+select app.protect('webhooks');
+select app.open_to_system('webhooks');
+grant select, insert, update, delete on webhooks to knowhow_admin;
+grant select, update (delivered_at, failed_at, failures, last_error, sealed_secret, previous_sealed_secret) on webhooks to knowhow_system;
+-- A user who proposes a change asks whether there is a webhook, and can read no other column.
+select app.share_with_users('webhooks');
+grant select (tenant_id) on webhooks to knowhow_tenant;
 
 reset role;
