@@ -32,13 +32,16 @@ create table memories (
     session text,
     tainted boolean not null,
     created_at timestamptz not null,
-    -- The author; null if unknown.
+    -- The author of the current version; null if unknown.
     actor text,
-    -- The reviewer of a tainted memory. The text never changes, so the reviewer read this text.
+    -- The reviewer of a tainted memory. Its text does not change before the approval, so the reviewer read this text.
     approved_by text,
     approved_at timestamptz,
     -- The ended conversation that the memory was made of.
     conversation uuid,
+    version integer not null default 1 check (version >= 1),
+    -- When the current version was written; null for the first version.
+    updated_at timestamptz,
     primary key (tenant_id, user_id, memory_id),
     foreign key (tenant_id, user_id) references users
 );
@@ -52,8 +55,27 @@ alter table memories alter column user_id set (n_distinct = -0.02);
 -- The system looks across tenants, a page at a time, for memories without a vector of the present model.
 select app.open_to_system('memories');
 grant select, insert, update (tainted), delete on memories to knowhow_tenant, knowhow_admin;
-grant update (approved_by, approved_at) on memories to knowhow_tenant;
+grant update (content, tags, importance, core, version, updated_at, actor, approved_by, approved_at) on memories to knowhow_tenant;
 grant select (tenant_id, user_id, memory_id) on memories to knowhow_system;
+
+-- Earlier versions of changed memories.
+create table memory_versions (
+    tenant_id uuid not null,
+    user_id uuid not null,
+    memory_id uuid not null,
+    version integer not null check (version >= 1),
+    importance real not null,
+    core boolean not null,
+    -- When this version was written.
+    created_at timestamptz not null,
+    actor text,
+    tags text[] not null,
+    content text not null,
+    primary key (tenant_id, user_id, memory_id, version),
+    foreign key (tenant_id, user_id, memory_id) references memories on delete cascade
+);
+select app.protect('memory_versions');
+grant select, insert, delete on memory_versions to knowhow_tenant, knowhow_admin;
 
 -- There is one vector for each model: while a model is replaced, processes with either model find their vectors.
 create table memory_embeddings (
