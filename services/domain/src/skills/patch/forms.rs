@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::Strategy;
 use super::fold::{Folded, line_key};
+use super::occurrences::occurrences;
 use super::work::PatchBudget;
-use super::{Strategy, block};
 use crate::text::lines::{self, TextLine};
 
 /// A text and its forms, computed on first use.
@@ -110,7 +111,7 @@ impl KeyedLines {
             old.iter().map(|line| self.number_of(&line_key(line, Strategy::Unicode))).collect();
         let Some(wanted) = wanted else { return Vec::new() };
         work.spend(self.numbers.len() / 4);
-        block::occurrences(&self.numbers, &wanted)
+        occurrences(&self.numbers, &wanted)
     }
 
     fn splice(&mut self, bytes: Range<usize>, part: &str) {

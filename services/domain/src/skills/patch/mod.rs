@@ -10,6 +10,7 @@ mod fold;
 mod forms;
 mod indent;
 mod inline;
+mod occurrences;
 mod rewrite;
 mod tokens;
 mod work;
