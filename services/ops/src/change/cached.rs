@@ -15,8 +15,8 @@ use knowhow_store::tenants::idempotency::{self, KeyedRequest};
 use uuid::Uuid;
 
 use crate::Ctx;
+use crate::change::draft::Base;
 use crate::change::stored_answers::{OfVersion, ShowsSkill};
-use crate::change::write::Base;
 use crate::change::{Aftermath, ProposedChange, SkillVerb, Target};
 use crate::context::idempotency::LongText;
 use crate::platform::answer_cache::CachedSkill;

@@ -2,20 +2,15 @@
 
 use std::collections::HashSet;
 
-use knowhow_domain::tenants::settings::ReviewPolicy;
 use knowhow_domain::{ChangeKind, Check, CheckOutcome, CheckStep, Error, Result, Source};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::SkillState;
 
+use super::draft::Draft;
 use super::proposal::author;
+use super::review_policy::{is_reviewed, policy_check};
 use super::scan::{HoldingFindings, scan};
 use crate::Ctx;
-use crate::change::write::Draft;
-
-/// Returns whether tainted text must be reviewed before it is stored as a skill.
-pub(crate) fn is_reviewed(ctx: &Ctx) -> bool {
-    ctx.principal.settings().review != ReviewPolicy::Off
-}
 
 /// Runs the review checks on a change, and returns them if all passed. Returns an empty list if the tenant has turned
 /// reviews off.
@@ -70,7 +65,7 @@ pub(crate) async fn take(ctx: &Ctx, tx: &mut WriteTx, change: Reviewing<'_>) -> 
     let scanned = scan(tx, draft, base, holding).await?;
     // An import without a session comes from the command line with an API key, so no agent has chosen its tools.
     let is_given = is_agents && !(is_imported && ctx.call.session.is_none());
-    Ok(vec![passed(CheckStep::Structure), scanned, tools(draft, base, is_given), policy(ctx)])
+    Ok(vec![Check::passed(CheckStep::Structure), scanned, tools(draft, base, is_given), policy_check(ctx)])
 }
 
 /// Returns whether a check holds the change, so that a reviewer has to decide.
@@ -87,14 +82,6 @@ pub(crate) fn finds_no_more(checks: &[Check], earlier: &[Check]) -> bool {
     rules(checks).is_subset(&rules(earlier))
 }
 
-pub(crate) fn passed(step: CheckStep) -> Check {
-    Check { step, outcome: CheckOutcome::Passed, reasons: Vec::new(), findings: Vec::new(), rules: None, ms: 0 }
-}
-
-pub(crate) fn held(step: CheckStep, reason: &str) -> Check {
-    Check { outcome: CheckOutcome::Held, reasons: vec![reason.to_owned()], ..passed(step) }
-}
-
 /// Tools that change no files and use no network. An agent may allow them in a new skill without a review.
 const HARMLESS_TOOLS: [&str; 8] =
     ["Read", "Glob", "Grep", "LS", "NotebookRead", "TodoRead", "TodoWrite", "AskUserQuestion"];
@@ -106,12 +93,12 @@ fn tools(draft: &Draft, base: Option<&SkillState>, is_given: bool) -> Check {
     let before = match base {
         Some(base) => words(base.attributes.allowed_tools.as_deref().unwrap_or("")),
         None if is_given => HashSet::from(HARMLESS_TOOLS),
-        None => return passed(CheckStep::Tools),
+        None => return Check::passed(CheckStep::Tools),
     };
     if now.is_subset(&before) {
-        return passed(CheckStep::Tools);
+        return Check::passed(CheckStep::Tools);
     }
-    held(CheckStep::Tools, "it allows additional tools; a person has to decide")
+    Check::held(CheckStep::Tools, "it allows additional tools; a person has to decide")
 }
 
 /// Splits a list of tools at blanks or commas. Text in parentheses belongs to the tool before it.
@@ -126,15 +113,6 @@ fn words(tools: &str) -> HashSet<&str> {
         depth == 0 && (c == ',' || c.is_whitespace())
     });
     parts.map(str::trim).filter(|tool| !tool.is_empty()).collect()
-}
-
-pub(crate) fn policy(ctx: &Ctx) -> Check {
-    match ctx.principal.settings().review {
-        ReviewPolicy::All => {
-            held(CheckStep::Policy, "this tenant reviews every change of a skill; a person has to decide")
-        }
-        ReviewPolicy::Off | ReviewPolicy::Tainted => passed(CheckStep::Policy),
-    }
 }
 
 #[cfg(test)]

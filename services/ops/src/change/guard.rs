@@ -1,11 +1,10 @@
 //! Rejects changes that need a review but have no text, so they cannot be stored as a submission: importance,
 //! relations, flags, examples, and deleted memories.
 
-use knowhow_domain::tenants::settings::ReviewPolicy;
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, Result};
 use knowhow_store::{WriteTx, skills};
 
-use super::checks::is_reviewed;
+use super::review_policy::{is_reviewed, may_change_settings};
 use crate::Ctx;
 
 /// Rejects a change to a skill's settings that needs a review. A review is needed in a tainted session. If the tenant
@@ -18,11 +17,6 @@ pub(crate) async fn guard_skill(ctx: &Ctx, tx: &mut WriteTx) -> Result<()> {
         return Err(refusal("this tenant reviews every change of a skill"));
     }
     guard_memory(ctx, tx).await
-}
-
-/// Returns whether the tenant's policy lets the caller change a skill's settings without a review.
-pub(crate) fn may_change_settings(ctx: &Ctx) -> bool {
-    ctx.principal.settings().review != ReviewPolicy::All || is_reviewer(ctx)
 }
 
 /// Rejects the change if one of the request's sessions is tainted or unknown, unless the tenant has turned reviews
@@ -38,14 +32,6 @@ pub(crate) async fn guard_memory(ctx: &Ctx, tx: &mut WriteTx) -> Result<()> {
         Err(Error::MustBeReviewed(_)) => Err(refusal("the session has read untrusted content, or is unknown")),
         done => done,
     }
-}
-
-/// Returns whether the caller may decide reviews: an admin, or a user if the tenant lets users review. A call in a
-/// session or over MCP comes from an agent, which is never a reviewer.
-fn is_reviewer(ctx: &Ctx) -> bool {
-    let Ctx { principal, call, .. } = ctx;
-    let decides = principal.require_admin().is_ok() || principal.settings().users_review;
-    !call.by_agent && call.session.is_none() && decides && principal.require(Scope::Review).is_ok()
 }
 
 fn refusal(reason: &str) -> Error {

@@ -103,7 +103,7 @@ pub(crate) async fn propose_over(
     }
     let bytes = drafted.bytes();
     check_waiting(&known, bytes)?;
-    let mut checks = vec![checks::passed(CheckStep::Hash)];
+    let mut checks = vec![Check::passed(CheckStep::Hash)];
     match options.checks.is_empty() {
         false => checks.extend(options.checks),
         true => checks.extend(drafted.checks(ctx, &mut tx, locked.as_ref()).await?),

@@ -1,13 +1,12 @@
 //! Describes how a verb, such as save or patch, changes a skill, and the result of the change.
 
-use knowhow_domain::skills::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{AdditionalReads, Count, Locked, QueuedChange, SkillState};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::write::Draft;
+use super::draft::{Draft, Replaced};
 use crate::Ctx;
 use crate::change::stored_answers::ShowsSkill;
 use crate::context::lookup::{self, NameMatching};
@@ -97,18 +96,6 @@ pub(crate) struct ChangeResult {
     pub(crate) written: Option<QueuedChange>,
     /// The state of the queued version; `None` if no version is created.
     pub(crate) state: Option<SkillState>,
-}
-
-/// The number of places that a patch replaced, and the strategy that matched them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Replaced {
-    pub(crate) places: usize,
-    /// The matching strategy; with several edits, the most tolerant one.
-    pub(crate) matched: Strategy,
-}
-
-impl Replaced {
-    pub(crate) const NOTHING: Self = Self { places: 0, matched: Strategy::Exact };
 }
 
 impl ChangeResult {

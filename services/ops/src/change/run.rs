@@ -5,9 +5,9 @@ use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 
 use super::after_commit::Aftermath;
+use super::draft::Base;
 use super::proposal::{ChangeResult, ProposedChange, SkillChange, SkillVerb};
-use super::write::Base;
-use super::{cached, checks, hold, lock_target};
+use super::{cached, checks, hold, lock_target, review_policy};
 use crate::Ctx;
 use crate::change::stored_answers::{OfVersion, ShowsSkill};
 use crate::context::idempotency::Request;
@@ -75,11 +75,11 @@ pub(crate) async fn carry_out(
         }
         ProposedChange::Delete(successor) => {
             let locked = locked.ok_or_else(lookup::missing)?;
-            let checks = vec![checks::policy(ctx)];
+            let checks = vec![review_policy::policy_check(ctx)];
             if checks::holds(&checks) {
                 return Err(Error::MustBeReviewed(checks));
             }
-            let is_reviewed = checks::is_reviewed(ctx);
+            let is_reviewed = review_policy::is_reviewed(ctx);
             archive(ctx, tx, SkillToDelete { skill: &locked.skill, successor: successor.as_ref(), is_reviewed })
                 .await?;
             let successor = successor.map(|successor| successor.name);

@@ -13,8 +13,8 @@ use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, SkillState};
 use serde_json::Value;
 
-use super::checks::{held, is_reviewed, passed};
-use crate::change::write::Draft;
+use super::draft::Draft;
+use super::review_policy::is_reviewed;
 use crate::{Ctx, compute};
 
 /// Time limit for a scan. A change that exceeds this limit needs a reviewer. The scanner's own limit on work normally
@@ -49,7 +49,7 @@ pub(crate) async fn scan(
     let mut check = match scanned {
         Some(scan) => check_of_scan(&scan, holding)?,
         // Fails closed: an error or timeout of the scanner holds the change.
-        None => held(CheckStep::Scan, "the scan did not finish; a person has to decide"),
+        None => Check::held(CheckStep::Scan, "the scan did not finish; a person has to decide"),
     };
     if left_out > 0 && check.outcome == CheckOutcome::Held {
         check.reasons.push(format!("{left_out} large unchanged files were not scanned"));
@@ -90,7 +90,7 @@ fn check_of_scan(scan: &Scan, holding: HoldingFindings) -> Result<Check> {
         Verdict::Ok => false,
     };
     let outcome = if holds { CheckOutcome::Held } else { CheckOutcome::Passed };
-    Ok(Check { outcome, reasons: sentences().collect(), findings: findings_of(scan), ..passed(CheckStep::Scan) })
+    Ok(Check { outcome, reasons: sentences().collect(), findings: findings_of(scan), ..Check::passed(CheckStep::Scan) })
 }
 
 /// Returns at most `FINDINGS` findings as JSON, as they are stored.

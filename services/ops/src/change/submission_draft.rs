@@ -6,9 +6,9 @@ use knowhow_store::WriteTx;
 use knowhow_store::review::submissions::{self, ModelReads, Proposed, Proposing};
 use knowhow_store::skills::Locked;
 
-use super::checks;
+use super::{checks, review_policy};
 use crate::Ctx;
-use crate::change::write::{Base, Draft, Reviewed};
+use crate::change::draft::{Base, Draft, Reviewed};
 use crate::change::{SkillChange, Successor};
 use crate::skills::delete::{SkillToDelete, archive};
 
@@ -63,7 +63,7 @@ impl DraftedChange {
                 let base = locked.map(|locked| &locked.skill);
                 checks::take(ctx, tx, checks::Reviewing { draft, base, is_submitted: true }).await
             }
-            Self::Gone(_) => Ok(vec![checks::policy(ctx)]),
+            Self::Gone(_) => Ok(vec![review_policy::policy_check(ctx)]),
         }
     }
 

@@ -14,9 +14,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::owner::STARTERS;
-use crate::change::checks::held;
+use crate::change::draft::Draft;
 use crate::change::hold::{LockedTransaction, ReviewOptions, propose_over};
-use crate::change::write::Draft;
 use crate::change::{ProposedChange, SkillChange, Target};
 use crate::{Ctx, compute};
 
@@ -99,7 +98,7 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
         Ok(match merged {
             Some(document) => Some((Offer { name, base, document, derived: true }, Vec::new())),
             None => SkillDocument::parse_named(&outdated.newer, &limits).ok().map(|document| {
-                let step = held(
+                let step = Check::held(
                     CheckStep::Merge,
                     "the newer starter and the changes made here affect the same lines: approve it with take, \
                         'mine' or 'theirs', or save a merged text",

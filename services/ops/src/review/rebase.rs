@@ -14,8 +14,8 @@ use knowhow_store::skills::versions;
 
 use super::offer::has_conflict;
 use super::owner::access_submission_owner;
+use crate::change::draft::Draft;
 use crate::change::hold::{ReviewOptions, propose};
-use crate::change::write::Draft;
 use crate::change::{ProposedChange, SkillChange, Successor, Target};
 use crate::context::call::{CallMetadata, SessionRef};
 use crate::{Ctx, compute};

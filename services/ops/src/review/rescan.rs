@@ -17,7 +17,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::owner::SCANNER;
-use crate::change::checks::{finds_no_more, is_reviewed, passed};
+use crate::change::checks::finds_no_more;
+use crate::change::review_policy::is_reviewed;
 use crate::change::scan::{findings_of, resources};
 use crate::context::lookup::{self, NameMatching};
 use crate::{App, Ctx, compute};
@@ -126,7 +127,7 @@ async fn propose_removal(ctx: &Ctx, unread: &UnscannedSkill, scan: &Scan) -> Res
         reasons: scan.advice().into_iter().map(|advice| format!("{}: {}", advice.category, advice.change)).collect(),
         findings: findings_of(scan),
         rules: Some(scan.version.to_string()),
-        ..passed(CheckStep::Scan)
+        ..Check::passed(CheckStep::Scan)
     }];
     let is_known =
         known.last.is_some_and(|last| last.state == SubmissionState::Approved && finds_no_more(&checks, &last.checks));

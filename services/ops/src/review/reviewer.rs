@@ -14,7 +14,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::conclude::conclude;
-use crate::change::checks::passed;
 use crate::learning::directives::{self, Frame};
 use crate::models::chat::{ChatError, ChatLimits, ChatModel, Prompt, estimate_tokens, read_only_json_answer};
 use crate::{Ctx, Priority};
@@ -230,7 +229,7 @@ fn weigh(opinion: &ReviewerAnswer) -> Check {
     };
     let findings = opinion.reasons.iter().take(REASONS).map(shown).collect();
     match opinion.verdict {
-        Verdict::Ok => Check { findings, ..passed(CheckStep::Reviewer) },
+        Verdict::Ok => Check { findings, ..Check::passed(CheckStep::Reviewer) },
         Verdict::Doubt => held("the review model has doubts; a person has to decide", findings),
         Verdict::Refuse => {
             Check { outcome: CheckOutcome::Refused, ..held("the review model considers it an attack", findings) }
@@ -239,5 +238,5 @@ fn weigh(opinion: &ReviewerAnswer) -> Check {
 }
 
 fn held(reason: &str, findings: Vec<serde_json::Value>) -> Check {
-    Check { outcome: CheckOutcome::Held, reasons: vec![reason.to_owned()], findings, ..passed(CheckStep::Reviewer) }
+    Check { findings, ..Check::held(CheckStep::Reviewer, reason) }
 }

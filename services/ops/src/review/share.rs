@@ -16,9 +16,9 @@ use super::conflicts::{decided, stale};
 use super::owner::AccessedOwner;
 use super::submit::check_submit_reason;
 use crate::Ctx;
-use crate::change::checks::{Reviewing, held, passed, take};
+use crate::change::checks::{Reviewing, take};
+use crate::change::draft::Draft;
 use crate::change::hold::{check_waiting, find, reading, rejected};
-use crate::change::write::Draft;
 use crate::context::lookup::{self, NameMatching};
 use crate::tenants::{LibraryDraft, put_in};
 
@@ -104,10 +104,10 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
 async fn checks_of(ctx: &Ctx, tx: &mut WriteTx, locked: &Locked) -> Result<Vec<Check>> {
     let document = read_document(ctx, &locked.skill.document)?;
     let draft = Draft::of(ChangeKind::Save, locked, document)?;
-    let mut checks = vec![passed(CheckStep::Hash)];
+    let mut checks = vec![Check::passed(CheckStep::Hash)];
     checks.extend(take(ctx, tx, Reviewing { draft: &draft, base: None, is_submitted: true }).await?);
     checks.retain(|check| check.step != CheckStep::Policy);
-    checks.push(held(CheckStep::Policy, "skills for all users of the tenant need an admin's approval"));
+    checks.push(Check::held(CheckStep::Policy, "skills for all users of the tenant need an admin's approval"));
     Ok(checks)
 }
 

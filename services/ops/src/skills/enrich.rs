@@ -4,7 +4,7 @@ use knowhow_domain::{ChangeKind, Result, SkillDocument};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, EnrichedText, Locked, SkillKey, SkillState};
 
-use crate::change::write::Draft;
+use crate::change::draft::Draft;
 use crate::change::{Aftermath, ProposedChange, SkillChange, Target, carry_out};
 use crate::context::lookup::NameMatching;
 use crate::{Ctx, Priority};

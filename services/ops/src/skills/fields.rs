@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::change::write::Draft;
+use crate::change::draft::Draft;
 use crate::change::{ChangeResult, ProposedChange, SkillChange, SkillVerb, Target, change_skill, existing};
 use crate::context::lookup::NameMatching;
 

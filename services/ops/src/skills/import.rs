@@ -16,7 +16,7 @@ use self::read::{ReadOptions, read};
 use super::import_batch::{ImportOne, batches, import_batch};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{UnpackedUploads, Upload, Uploaded, unpack};
-use crate::change::{checks, scan};
+use crate::change::{review_policy, scan};
 use crate::learning::examples::{self, ImportedExamples, ReadLines};
 use crate::platform::admission::{self, AdmissionQueue, Turn};
 use crate::skills::archive::{self, FoundFolder, ImportName};
@@ -92,7 +92,7 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
     let ImportSkills { uploads, fix, source, expected } = input;
     let (unpacked, turn) = unpack_in_turn(ctx, uploads).await?;
     let limits = ctx.app.limits.clone();
-    let is_reviewed = checks::is_reviewed(ctx);
+    let is_reviewed = review_policy::is_reviewed(ctx);
     let read = move || {
         let UnpackedUploads { skills, strays, left_out, examples, provenance } = unpacked;
         let examples: Vec<_> = examples.iter().map(examples::read_lines).collect();

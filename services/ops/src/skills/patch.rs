@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::view::Skill;
-use crate::change::write::Draft;
+use crate::change::draft::Draft;
 use crate::change::{
     ChangeResult, ProposedChange, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version,
 };

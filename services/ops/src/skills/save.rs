@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::similar::find_similar;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::change::write::Draft;
+use crate::change::draft::Draft;
 use crate::change::{ChangeResult, ProposedChange, SkillChange, SkillVerb, Target, change_skill, check_version};
 
 macro_rules! save_skill {

@@ -7,7 +7,7 @@ use knowhow_store::skills::Locked;
 use knowhow_store::skills::starters::{self, OutdatedCopy};
 
 use crate::Ctx;
-use crate::change::write::Draft;
+use crate::change::draft::Draft;
 use crate::change::{ProposedChange, SkillChange, Target, change_in};
 use crate::skills::library;
 

@@ -60,3 +60,15 @@ pub struct Check {
     #[schema(minimum = 0)]
     pub ms: u32,
 }
+
+impl Check {
+    /// Returns a passed step without findings.
+    pub fn passed(step: CheckStep) -> Self {
+        Self { step, outcome: CheckOutcome::Passed, reasons: Vec::new(), findings: Vec::new(), rules: None, ms: 0 }
+    }
+
+    /// Returns a step that holds the change for this reason.
+    pub fn held(step: CheckStep, reason: &str) -> Self {
+        Self { outcome: CheckOutcome::Held, reasons: vec![reason.to_owned()], ..Self::passed(step) }
+    }
+}

@@ -21,7 +21,7 @@ use self::merge::{Merge, merge};
 use super::journal::{Archived, JournalStep, JournalledChange, JournalledCreation};
 use crate::change::Successor;
 use crate::change::checks as review_checks;
-use crate::change::write::{Base, Draft, Reviewed};
+use crate::change::draft::{Base, Draft, Reviewed};
 use crate::skills::delete::{self, NAMES, SkillToDelete};
 use crate::{Ctx, compute};
 

@@ -15,7 +15,7 @@ use super::apply::{AUTHOR, lock};
 use super::carry_out::settle;
 use super::journal::{self, Archived, JournalStep, JournalledChange, JournalledCreation};
 use super::resting::{REST, keys};
-use crate::change::write::{Base, Draft, Reviewed};
+use crate::change::draft::{Base, Draft, Reviewed};
 use crate::skills::delete::{self, SkillToDelete};
 use crate::skills::follow_up;
 use crate::{Ctx, compute};

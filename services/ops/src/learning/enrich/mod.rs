@@ -11,7 +11,7 @@ use knowhow_domain::{DirectiveName, Error, MadeBy, Result, SkillDocument, SkillI
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, EnrichedText, SkillKey, SkillState};
 
-use crate::change::checks;
+use crate::change::review_policy;
 use crate::learning::directives;
 use crate::models::chat::ChatModel;
 use crate::skills::enrich::{AddWords, add_words};
@@ -77,7 +77,8 @@ impl Enriched<'_> {
     /// separately.
     fn takes_version(&self, ctx: &Ctx) -> bool {
         let skill = self.skill;
-        let waits = ctx.principal.settings().review == ReviewPolicy::All || skill.tainted && checks::is_reviewed(ctx);
+        let waits =
+            ctx.principal.settings().review == ReviewPolicy::All || skill.tainted && review_policy::is_reviewed(ctx);
         IN_FRONTMATTER.contains(&skill.source.as_str()) && !skill.pinned && !waits
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Ctx;
-use crate::change::guard::may_change_settings;
+use crate::change::review_policy::may_change_settings;
 use crate::skills::archive::PackedFile;
 use crate::skills::follow_up::task_for_examples;
 

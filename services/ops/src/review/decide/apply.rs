@@ -7,7 +7,7 @@ use knowhow_store::skills::Locked;
 
 use super::stale;
 use crate::Ctx;
-use crate::change::write::{Base, Draft, Reviewed};
+use crate::change::draft::{Base, Draft, Reviewed};
 use crate::change::{ChangeResult, Successor};
 use crate::skills::delete::{SkillToDelete, archive};
 

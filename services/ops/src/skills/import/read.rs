@@ -7,7 +7,7 @@ use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, SkillDo
 use knowhow_store::skills::Locked;
 
 use super::ImportSource;
-use crate::change::write::Draft;
+use crate::change::draft::Draft;
 use crate::skills::archive::{PackedFile, Provenance};
 use crate::skills::unpack::Uploaded;
 

@@ -7,8 +7,8 @@ use knowhow_store::learning::dreams::{self, OpState, StoredOp};
 use knowhow_store::skills::{self, Locked, SkillKey};
 
 use crate::Ctx;
+use crate::change::draft::Draft;
 use crate::change::hold::{self, ReviewOptions};
-use crate::change::write::Draft;
 use crate::change::{ProposedChange, SkillChange, Target};
 use crate::learning::dream::apply::AUTHOR;
 use crate::learning::dream::journal::{self, JournalStep};
