@@ -7,12 +7,11 @@ use std::time::Duration;
 use knowhow_domain::{Error, Limits, Result, Scope};
 use knowhow_store::deployment::replica::ReadSource;
 use knowhow_store::{Database, Principal, TenantTx};
-use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
-use utoipa::{IntoParams, ToSchema};
 
 use super::export_plan::{PIECE_BYTES, PlannedFile, make_strict, pieces, plan, read, total};
+use super::export_query::{ExportQuery, Format};
 use crate::Ctx;
 use crate::platform::admission::{self, AdmissionQueue, Turn};
 use crate::skills::archive::{PackedFile, Packer};
@@ -28,33 +27,6 @@ const SMALL_AT_ONCE: usize = 4;
 
 static LARGE: LazyLock<AdmissionQueue> = LazyLock::new(|| AdmissionQueue::new("exports of this tenant", LARGE_AT_ONCE));
 static SMALL: LazyLock<AdmissionQueue> = LazyLock::new(|| AdmissionQueue::new("exports of this tenant", SMALL_AT_ONCE));
-
-/// The format of an archive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// A zip file.
-    #[default]
-    Zip,
-    /// A gzip'd tar file.
-    #[serde(rename = "tar.gz")]
-    TarGz,
-}
-
-/// Options for an export.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ExportQuery {
-    /// `zip` (the default) or `tar.gz`.
-    #[param(inline)]
-    pub format: Option<Format>,
-    /// Write files that pass the validator of agentskills.io: unknown top-level keys are moved under `metadata`.
-    pub strict: Option<bool>,
-    /// Add `knowhow-examples.jsonl`, the messages after which skills were used. These are the user's own words, so
-    /// omit them from an archive that will be shared.
-    pub examples: Option<bool>,
-}
 
 /// An archive and its headers.
 pub struct Exported {

@@ -8,7 +8,7 @@ use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName};
 use knowhow_store::learning::examples;
 use knowhow_store::{Database, TenantTx, skills};
 
-use super::export::ExportQuery;
+use super::export_query::ExportQuery;
 use crate::Ctx;
 use crate::learning::examples::write_lines;
 use crate::skills::archive::{PackedFile, Provenance};

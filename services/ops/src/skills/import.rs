@@ -1,20 +1,18 @@
 //! Imports SKILL.md files and archives. Each skill is imported independently. An invalid skill is reported and does
 //! not stop the others.
 
-mod read;
+pub(super) mod read;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use knowhow_domain::kernel::limits::SEGMENTS;
-use knowhow_domain::{ChangeKind, Error, Limits, Result, Scope, SkillName, Source};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use knowhow_domain::{Error, Limits, Result, Scope, SkillName};
 
-pub(super) use self::read::Readable;
-use self::read::{ReadOptions, read};
-use super::import_batch::{ImportOne, batches, import_batch};
+use self::read::{ReadOptions, Readable, read};
+use super::import_batch::{ImportOne, batches, import_batch, stops_import};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
+use super::import_source::ImportSource;
 use super::unpack::{UnpackedUploads, Upload, Uploaded, unpack};
 use crate::change::{review_policy, scan};
 use crate::learning::examples::{self, ImportedExamples, ReadLines};
@@ -42,44 +40,6 @@ pub struct ImportSkills {
     pub source: ImportSource,
     /// The versions that must be current, by name of the skill; 0 if the skill must not exist yet.
     pub expected: HashMap<String, i32>,
-}
-
-/// The kind of import.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ImportSource {
-    /// An import that is done once.
-    #[default]
-    Import,
-    /// A sync of a folder. It changes only skills that a sync created.
-    Sync,
-}
-
-impl ImportSource {
-    /// Returns the source that is stored with a new skill.
-    pub(super) fn source(self) -> Source {
-        match self {
-            Self::Import => Source::Import,
-            Self::Sync => Source::Sync,
-        }
-    }
-
-    /// Returns a new skill's name, and the reserved name that it replaces. A sync keeps a reserved name, which is
-    /// rejected later, because a sync must use the folder's name.
-    fn unreserved(self, name: SkillName) -> Result<(SkillName, Option<SkillName>)> {
-        match self {
-            Self::Import if name.is_reserved() => Ok((name.unreserved()?, Some(name))),
-            Self::Import | Self::Sync => Ok((name, None)),
-        }
-    }
-
-    /// Returns the change kind that is stored with new versions.
-    fn change(self) -> ChangeKind {
-        match self {
-            Self::Import => ChangeKind::Import,
-            Self::Sync => ChangeKind::Sync,
-        }
-    }
 }
 
 /// Imports all skills and examples of the uploads.
@@ -218,11 +178,6 @@ fn name_and_read(
 fn duplicate(name: &SkillName) -> Error {
     let detail = format!("this import has two different skills named '{name}'; rename the folder of one of them");
     Error::Conflict { code: "duplicate-name", detail }
-}
-
-/// Returns whether an error was not caused by the skill itself.
-pub(super) fn stops_import(refusal: &Error) -> bool {
-    matches!(refusal, Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch)
 }
 
 /// Returns the report item of a rejected or waiting skill. An error that the skill did not cause stops the import.

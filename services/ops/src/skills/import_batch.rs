@@ -6,8 +6,9 @@ use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, AdditionalReads, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 
-use super::import::{ImportSource, Readable, stops_import};
+use super::import::read::Readable;
 use super::import_report::{ImportOutcome, Imported};
+use super::import_source::ImportSource;
 use crate::Ctx;
 use crate::change::hold;
 use crate::change::stored_answers::ShowsSkill;
@@ -169,6 +170,11 @@ impl SkillVerb for ImportOne {
     fn answer(&self, changed: ChangeResult) -> ImportedSkill {
         ImportedSkill::of(changed)
     }
+}
+
+/// Returns whether an error was not caused by the skill itself.
+pub(super) fn stops_import(refusal: &Error) -> bool {
+    matches!(refusal, Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch)
 }
 
 /// Rejects a sync of a skill that was not created by a sync.

@@ -7,74 +7,13 @@ use knowhow_domain::review::scanner::Verdict;
 use knowhow_domain::{Error, IndexItem, Result, Scope, SkillId};
 use knowhow_store::review::scans;
 use knowhow_store::skills::{self, Count, RevisionCounts, SkillListQuery};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
+use super::list_query::{Cursor, LeastFindings, ListSkills};
 use super::ranked::rank_skills;
 use crate::Ctx;
 use crate::context::page::{self, Page, check_filter, check_question, rows_for};
 use crate::platform::answer_cache::{CachedItem, CachedPage, ShownItem, SkillPage};
 use crate::recall::{SearchedSkill, SourceHit, search_skills, search_skills_in};
-
-/// Filters and order of a list of skills.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListSkills {
-    /// Only names that begin with this prefix, e.g. `mcp/`.
-    #[param(max_length = 200)]
-    #[schema(max_length = 200)]
-    pub prefix: Option<String>,
-    /// Only skills of exactly this category.
-    #[param(max_length = 64)]
-    #[schema(max_length = 64)]
-    pub category: Option<String>,
-    /// Only skills with this tag.
-    #[param(max_length = 100)]
-    #[schema(max_length = 100)]
-    pub tag: Option<String>,
-    /// Only skills with scanner findings of at least this severity. They are returned in one page, sorted by name.
-    /// Cannot be combined with `q`, `ranked` or a cursor.
-    #[param(inline)]
-    #[schema(inline)]
-    pub findings: Option<LeastFindings>,
-    /// Words to search for, in any language. Returns a single page, best match first, with `score` and `reason`.
-    #[param(min_length = 1, max_length = 4096)]
-    #[schema(min_length = 1, max_length = 4096)]
-    pub q: Option<String>,
-    /// Whether to sort by weight in the graph instead of by name, with `score` and `reason`. The base is the
-    /// importance, reduced by idle days and adjusted by outcomes. Relations, and memories that name the skill, add at
-    /// most half of it.
-    pub ranked: Option<bool>,
-    /// Maximum number of items to return; by default 50.
-    #[param(minimum = 1, maximum = 200)]
-    #[schema(minimum = 1, maximum = 200, default = 50)]
-    pub limit: Option<u32>,
-    /// `next_cursor` of the previous page.
-    #[param(max_length = 2048)]
-    #[schema(max_length = 2048)]
-    pub cursor: Option<String>,
-}
-
-/// Minimum severity of scanner findings of the listed skills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LeastFindings {
-    /// A reviewer should check the skill.
-    Review,
-    /// The skill looks like an attack.
-    Quarantine,
-}
-
-/// Content of a cursor. It includes the order of the list, because a cursor is invalid in another order.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Cursor {
-    pub(super) name: String,
-    /// Score of the last skill; only in a ranked list.
-    #[serde(default)]
-    pub(super) score: Option<f32>,
-}
 
 /// Lists skills.
 ///
@@ -100,7 +39,7 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     if ranked {
         return rank_skills(ctx, query, limit, cursor).await;
     }
-    let is_kept = cursor.is_none() && !is_filtered(query);
+    let is_kept = cursor.is_none() && !query.is_filtered();
     if is_kept && let Some(page) = show_cached_page(ctx, limit).await? {
         return Ok(page);
     }
@@ -134,7 +73,7 @@ async fn list_flagged(ctx: &Ctx, query: &ListSkills, least: LeastFindings) -> Re
     let verdicts: Vec<String> = verdicts.iter().filter(|verdict| graver(verdict)).map(Verdict::to_string).collect();
     let ids = scans::list_found(&ctx.app.db, &ctx.principal, &verdicts).await?;
     let mut read = skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await?;
-    read.rows.retain(|(_, row)| passes(query, row));
+    read.rows.retain(|(_, row)| query.admits(row));
     read.rows.sort_by(|(_, one), (_, other)| one.name.cmp(&other.name));
     let lines = read.rows.into_iter().map(|(_, row)| {
         let (item, count) = CachedItem::with_count(row)?;
@@ -175,19 +114,15 @@ fn show(page: &CachedPage, counts: impl IntoIterator<Item = Count>) -> SkillPage
     SkillPage::new(items.collect(), page.next_cursor.clone())
 }
 
-fn is_filtered(query: &ListSkills) -> bool {
-    query.prefix.is_some() || query.category.is_some() || query.tag.is_some()
-}
-
 /// Finds the skills that fit a question best and pass the filters.
 async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Result<SkillPage> {
     check_question("q", q)?;
     if query.cursor.is_some() {
         return Err(Error::Malformed("a search has one page; send it without a cursor".into()));
     }
-    let index = ctx.app.catalogues.answers.indexes.find(ctx).filter(|_| !is_filtered(query));
+    let index = ctx.app.catalogues.answers.indexes.find(ctx).filter(|_| !query.is_filtered());
     let Some(index) = index else {
-        let most = if is_filtered(query) { usize::MAX } else { limit };
+        let most = if query.is_filtered() { usize::MAX } else { limit };
         let found = search_skills(ctx, q, most).await?;
         return read_found(ctx, query, found, limit).await;
     };
@@ -218,7 +153,7 @@ async fn read_found(
     }
     let mut read = skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await?;
     let (mut items, mut lines) = (Vec::new(), HashMap::new());
-    for (id, row) in std::mem::take(&mut read.rows).into_iter().filter(|(_, row)| passes(query, row)) {
+    for (id, row) in std::mem::take(&mut read.rows).into_iter().filter(|(_, row)| query.admits(row)) {
         let (item, count) = CachedItem::with_count(row)?;
         items.push((id, item.clone()));
         lines.insert(id, (item, count));
@@ -233,10 +168,4 @@ async fn read_found(
 
 fn show_found(found: &SourceHit<SearchedSkill>, line: &Arc<CachedItem>, count: Count) -> ShownItem {
     ShownItem::scored(line.clone(), count, found.score.into(), &found.reason).excluded(found.item.excluded)
-}
-
-fn passes(query: &ListSkills, row: &IndexItem) -> bool {
-    query.prefix.as_ref().is_none_or(|prefix| row.name.starts_with(prefix))
-        && query.category.as_ref().is_none_or(|category| row.category.as_ref() == Some(category))
-        && query.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
 }

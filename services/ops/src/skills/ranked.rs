@@ -8,7 +8,7 @@ use knowhow_domain::{Result, SkillId};
 use knowhow_store::graph::{self, RankedFilter, SkillRank};
 use knowhow_store::skills;
 
-use super::list::{Cursor, ListSkills};
+use super::list_query::{Cursor, ListSkills};
 use super::view::widen;
 use crate::Ctx;
 use crate::context::page::Page;

@@ -6,9 +6,9 @@ use knowhow_domain::text::encoding::{CONVERTED, decode_utf16};
 use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, SkillDocument, SkillName};
 use knowhow_store::skills::Locked;
 
-use super::ImportSource;
 use crate::change::draft::Draft;
 use crate::skills::archive::{PackedFile, Provenance};
+use crate::skills::import_source::ImportSource;
 use crate::skills::unpack::Uploaded;
 
 /// Options for reading skills: whether to repair frontmatter, and the provenance recorded in the archives.
