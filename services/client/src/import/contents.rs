@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use super::kinds::{Kind, Skill};
-use super::listing::{LeftOut, Listing};
+use super::left_out::LeftOut;
+use super::listing::Listing;
 use super::walk::ToolFolders;
 use super::{list, what_was_looked_for};
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use knowhow_ops::learning::examples::EXAMPLES_FILE;
 use knowhow_ops::skills::archive::{self, PackedFile};
 
+use super::left_out::LeftOut;
 use super::walk::{ToolFolders, walk};
 
 /// Limits for unpacking a local archive. They are high, because the archive is the user's own and is uploaded in
@@ -36,15 +37,6 @@ pub(crate) struct Listing {
 pub(super) enum Content {
     Disk(PathBuf),
     Memory(PackedFile),
-}
-
-/// A file or folder that is skipped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LeftOut {
-    /// Path relative to the source.
-    pub(crate) path: String,
-    /// The reason for skipping it.
-    pub(crate) reason: String,
 }
 
 impl Listing {

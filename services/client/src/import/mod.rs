@@ -6,6 +6,7 @@
 
 pub(crate) mod contents;
 pub(crate) mod kinds;
+pub(crate) mod left_out;
 pub(crate) mod listing;
 mod notes;
 mod personal;
@@ -24,7 +25,8 @@ use knowhow_ops::learning::examples::{ImportedExamples, is_apart};
 use knowhow_ops::skills::archive::{PROVENANCE_FILE, PackedFile as File, Provenance};
 
 use self::kinds::{Found, Kind, Skill};
-use self::listing::{LeftOut, Listing};
+use self::left_out::LeftOut;
+use self::listing::Listing;
 use self::personal::PersonalImport;
 use self::plan::{Options, Plan, plan};
 use self::report::{ImportEntry, ImportEntryOutcome, ImportResults};

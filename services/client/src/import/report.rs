@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::kinds::Kind;
-use super::listing::LeftOut;
+use super::left_out::LeftOut;
 pub(crate) use entry::{ImportEntry, ImportEntryOutcome};
 
 /// The results of an import.

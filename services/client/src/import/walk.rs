@@ -5,7 +5,7 @@ use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::listing::LeftOut;
+use super::left_out::LeftOut;
 
 /// Maximum depth of folders. Agents do not search for skills any deeper.
 const MAX_DEPTH: usize = 32;

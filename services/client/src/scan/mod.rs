@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::import::contents::{self, Contents, SkillFiles};
 use super::import::kinds::Kind;
-use super::import::listing::LeftOut;
+use super::import::left_out::LeftOut;
 use crate::print;
 
 /// Scan skills for attacks

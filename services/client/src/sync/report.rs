@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::import::listing::LeftOut;
+use crate::import::left_out::LeftOut;
 use crate::import::report::{self as sent, tell_by_reason};
 use crate::service::ServiceError;
 

@@ -19,7 +19,7 @@ use super::remote::UNSAFE;
 use super::report::{SyncEntry, SyncOutcome, SyncReport};
 use super::round::{self, SyncSides};
 use super::state::Lock;
-use crate::import::listing::LeftOut;
+use crate::import::left_out::LeftOut;
 use crate::print;
 use crate::service::ServiceError;
 use changes::{changed, watch};

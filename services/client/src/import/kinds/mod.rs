@@ -18,7 +18,8 @@ use knowhow_ops::skills::archive::{SkillPaths, lay_out};
 use knowhow_ops::skills::{ENCLOSED, HIDDEN};
 use serde::Serialize;
 
-use super::listing::{LeftOut, Listing};
+use super::left_out::LeftOut;
+use super::listing::Listing;
 use super::notes;
 
 /// A kind of folder that can be imported, usually named after the agent that uses it.
