@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use knowhow_domain::SkillName;
 use knowhow_domain::skills::manifest;
 use knowhow_ops::skills::archive::PackedFile;
 
 use super::decide::{FileDigests, marked_digest};
 use super::state::{Base, OURS};
-use super::tree::PART;
+use super::tree::{PART, require_folder};
 use crate::import::find_provenance;
 use crate::import::kinds::Kind;
 use crate::import::left_out::LeftOut;
@@ -64,7 +64,7 @@ impl Folder {
     /// # Errors
     /// Fails if the folder itself cannot be read. An unreadable skill is only reported.
     pub(super) fn read(root: &Path, prefix: Option<&SkillName>) -> Result<Self> {
-        check(root)?;
+        require_folder(root)?;
         let listing = Listing::of(root)?;
         let mut found = Kind::Plain.read(&listing);
         let parts = listing.paths().into_iter().filter(|path| file_name(path).starts_with(PART));
@@ -126,15 +126,7 @@ impl LocalSkill {
     }
 }
 
-/// Rejects a path that is not a folder.
-pub(super) fn check(root: &Path) -> Result<()> {
-    if root.is_dir() {
-        return Ok(());
-    }
-    bail!("{} is not a folder; name the one that holds the skills", root.display())
-}
-
-/// Returns whether sync wrote this file: the state, an incomplete file or a conflict copy.
+/// Returns whether sync wrote this file: its state, an incomplete file or a conflict copy.
 pub(super) fn is_ours(path: &str) -> bool {
     let file = file_name(path);
     let lost = file.rsplit_once(CONFLICT).is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()));

@@ -15,8 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::decide::FileDigests;
-use super::folder::check;
-use super::tree::Tree;
+use super::tree::{Tree, require_folder};
 
 /// Name of the state file, and prefix of the names of all files that sync writes.
 pub(super) const OURS: &str = ".knowhow-sync";
@@ -74,7 +73,7 @@ impl Lock {
     /// # Errors
     /// Fails if another process has locked the folder, or if the lock file is a link.
     pub(super) fn take(folder: &Path) -> Result<Self> {
-        check(folder)?;
+        require_folder(folder)?;
         let unwritable = || format!("cannot write {}", folder.join(LOCK).display());
         let tree = Tree::open(folder).with_context(|| format!("cannot open {}", folder.display()))?;
         let how = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND;

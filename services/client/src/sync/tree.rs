@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 
+use anyhow::{Result, bail};
+
 use crate::atomic_file::WholeFile;
 use crate::directory::Directory;
 
@@ -68,6 +70,14 @@ impl Tree {
         let root = self.root.try_clone()?;
         folder.split('/').filter(|_| !folder.is_empty()).try_fold(root, |at, name| step(&at, OsStr::new(name)))
     }
+}
+
+/// Rejects a path that is not a folder.
+pub(super) fn require_folder(root: &Path) -> Result<()> {
+    if root.is_dir() {
+        return Ok(());
+    }
+    bail!("{} is not a folder; name the one that holds the skills", root.display())
 }
 
 /// Splits a path into its folder and its file name.
