@@ -31,6 +31,7 @@ pub use vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 pub use vault::pool_metrics::connections;
 pub use vault::principal::{Bearer, Gate, Principal};
 pub use vault::tx::TenantTx;
+pub use vault::user_concurrency::UserConcurrency;
 pub use vault::warm_up::FrequentStatements;
 pub use vault::window::Window;
 pub use vault::write_tx::WriteTx;

@@ -1,6 +1,7 @@
 //! The command `knowhow doctor`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -88,7 +89,7 @@ async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<S
 
 /// Returns the problems with the replica, if one is configured.
 async fn examine_replica(config: &Config) -> Result<Vec<String>> {
-    let replica = match config.replica() {
+    let replica = match config.replica(&Arc::default()) {
         Ok(Some(replica)) => replica,
         Ok(None) => return Ok(Vec::new()),
         Err(error) => return Ok(vec![format!("{error:#}")]),

@@ -35,7 +35,8 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
 async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     let signals = Signals::listen()?;
     let db = Database::open(&process::of_main_thread(config)?)?;
-    let app = App { models: open_models(config)?, replica: config.replica()?, ..shell::app_over(config, db)? };
+    let (models, replica) = (open_models(config)?, config.replica(db.user_concurrency())?);
+    let app = App { models, replica, ..shell::app_over(config, db)? };
     require_isolation(config, &app.db).await?;
     let worker = config.with_worker.then(|| config.worker()).transpose()?;
     // The scanner's rules are compiled in advance, because that takes about 50 ms.

@@ -1,12 +1,13 @@
 //! Converts the settings to the configuration of each part of the service.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
 use knowhow_store::jobs::WorkerConfig;
-use knowhow_store::{DatabaseConfig, FrequentStatements, Replica};
+use knowhow_store::{DatabaseConfig, FrequentStatements, Replica, UserConcurrency};
 
 use super::{Config, places};
 use crate::entry::Defaults;
@@ -60,15 +61,15 @@ impl Config {
         Ok(if self.workers == 0 { std::thread::available_parallelism()?.get() } else { self.workers })
     }
 
-    /// Opens the replica, if one is configured.
+    /// Opens the replica, if one is configured. It shares the limits per user with the primary.
     ///
     /// # Errors
     /// Fails if its URL is invalid or no database is configured.
-    pub fn replica(&self) -> Result<Option<Replica>> {
+    pub fn replica(&self, user_concurrency: &Arc<UserConcurrency>) -> Result<Option<Replica>> {
         if self.replica_url.is_empty() {
             return Ok(None);
         }
-        let replica = Replica::open(Secret::from(&*self.replica_url), &self.database()?);
+        let replica = Replica::open(Secret::from(&*self.replica_url), &self.database()?, user_concurrency);
         replica.map(Some).context("KNOWHOW_REPLICA_URL cannot be used")
     }
 

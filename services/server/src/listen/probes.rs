@@ -33,7 +33,8 @@ impl Probes {
         let (database, app, page) = (config.database()?.one_at_a_time(), app.clone(), Data::new(page));
         let server = HttpServer::new(move || {
             #[expect(clippy::expect_used, reason = "the same configuration was opened before")]
-            let db = Database::open(&database).expect("the database configuration was checked");
+            let db = Database::open_sharing(&database, app.db.user_concurrency())
+                .expect("the database configuration was checked");
             actix_web::App::new()
                 .app_data(Data::new(App { db, ..app.clone() }))
                 .app_data(page.clone())

@@ -10,7 +10,7 @@ use knowhow_ops::sessions::FullUsers;
 use knowhow_ops::sessions::snapshots::KnownSnapshots;
 use knowhow_ops::skills::follow_up::AtOnce;
 use knowhow_ops::{App, Library, Models, Readiness, Webhooks};
-use knowhow_store::{Database, DatabaseConfig, Gate, GateState, OFTEN_RUN, Replica};
+use knowhow_store::{Database, DatabaseConfig, Gate, GateState, OFTEN_RUN, Replica, UserConcurrency};
 
 use crate::config::Config;
 
@@ -18,6 +18,7 @@ use crate::config::Config;
 #[derive(Clone)]
 pub(super) struct ThreadApps {
     database: DatabaseConfig,
+    user_concurrency: Arc<UserConcurrency>,
     replica: Option<Replica>,
     gate: Arc<GateState>,
     clock: Arc<dyn Clock>,
@@ -41,6 +42,7 @@ impl ThreadApps {
     pub(super) fn of(config: &Config, main: &App) -> Result<Self> {
         Ok(Self {
             database: DatabaseConfig { prepares_ahead: OFTEN_RUN, ..config.database()? },
+            user_concurrency: main.db.user_concurrency().clone(),
             replica: main.replica.clone(),
             gate: main.gate.state().clone(),
             clock: main.clock.clone(),
@@ -60,7 +62,8 @@ impl ThreadApps {
     /// Opens the application of the current thread, with its own database connections.
     pub(super) fn open(&self) -> App {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
-        let db = Database::open(&self.database).expect("the database configuration was checked");
+        let db = Database::open_sharing(&self.database, &self.user_concurrency)
+            .expect("the database configuration was checked");
         #[expect(clippy::expect_used, reason = "the same")]
         let replica =
             self.replica.as_ref().map(|replica| replica.for_this_thread().expect("its configuration was checked"));

@@ -16,7 +16,7 @@ pub use reading::ReadSource;
 pub use status::ReplicaStatus;
 pub use watch::{ReplicaWatch, inspect};
 
-use crate::{Database, DatabaseConfig, FrequentStatements};
+use crate::{Database, DatabaseConfig, FrequentStatements, UserConcurrency};
 
 /// Maximum wait for a connection to the replica. After that, the request uses the primary.
 const ACQUIRE: Duration = Duration::from_millis(200);
@@ -36,11 +36,11 @@ pub struct Replica {
 
 impl Replica {
     /// Creates pools for `url` without connecting. They are not used until a [`ReplicaWatch`] has found the replica
-    /// suitable.
+    /// suitable. The limits per user are shared with the primary.
     ///
     /// # Errors
     /// `Malformed` if the URL is invalid.
-    pub fn open(url: Secret, primary: &DatabaseConfig) -> Result<Self> {
+    pub fn open(url: Secret, primary: &DatabaseConfig, user_concurrency: &Arc<UserConcurrency>) -> Result<Self> {
         let config = DatabaseConfig {
             url,
             write_connections: CONNECTIONS,
@@ -51,7 +51,8 @@ impl Replica {
             statement_timeout: STATEMENT,
             ..primary.clone()
         };
-        Ok(Self { db: Database::open(&config)?, config: Arc::new(config), status: Arc::default() })
+        let db = Database::open_sharing(&config, user_concurrency)?;
+        Ok(Self { db, config: Arc::new(config), status: Arc::default() })
     }
 
     /// Creates the pools of another thread for the same replica.
@@ -59,7 +60,8 @@ impl Replica {
     /// # Errors
     /// As [`Replica::open`].
     pub fn for_this_thread(&self) -> Result<Self> {
-        Ok(Self { db: Database::open(&self.config)?, ..self.clone() })
+        let db = Database::open_sharing(&self.config, self.db.user_concurrency())?;
+        Ok(Self { db, ..self.clone() })
     }
 
     /// Returns the state of the replica as known to this process.

@@ -12,6 +12,7 @@ use crate::Principal;
 use crate::vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 use crate::vault::pools::Pools;
 use crate::vault::rollback_guard::Patience;
+use crate::vault::user_concurrency::UserConcurrency;
 use crate::vault::warm_up::FrequentStatements;
 
 /// Log target of Postgres notices. Every rollback on a connection without a transaction logs a warning there.
@@ -72,13 +73,23 @@ impl Deref for Database {
 }
 
 impl Database {
-    /// Creates the pools without connecting and selects `home`.
+    /// Creates the pools without connecting and selects `home`. Further databases of a process are opened with
+    /// [`Database::open_sharing`], so that a user's limits apply to all of them together.
     ///
     /// # Errors
     /// `Malformed` if a URL is invalid.
     pub fn open(config: &DatabaseConfig) -> Result<Self> {
-        let home = Pools::open(config, HOME_NAME, &config.url)?;
-        let others = config.places.iter().map(|place| Pools::open(config, &place.name, &place.url));
+        Self::open_sharing(config, &Arc::default())
+    }
+
+    /// Creates pools, e.g. of another thread or a replica, that share the limits per user with other databases of the
+    /// process.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub fn open_sharing(config: &DatabaseConfig, user_concurrency: &Arc<UserConcurrency>) -> Result<Self> {
+        let home = Pools::open(config, HOME_NAME, &config.url, user_concurrency)?;
+        let others = config.places.iter().map(|place| Pools::open(config, &place.name, &place.url, user_concurrency));
         let places = std::iter::once(Ok(home)).chain(others).collect::<Result<_>>()?;
         Ok(Self { places, here: HOME })
     }
@@ -114,6 +125,11 @@ impl Database {
             let all: Vec<&str> = self.places.iter().map(|place| &*place.name).collect();
             Error::Malformed(format!("unknown place '{name}'; known places: {}", all.join(", ")))
         })
+    }
+
+    /// Returns the limits per user, for further databases of this process.
+    pub fn user_concurrency(&self) -> &Arc<UserConcurrency> {
+        &self.user_concurrency
     }
 
     /// Returns whether there are several places, so that tenants can be moved.

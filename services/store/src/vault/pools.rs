@@ -13,6 +13,7 @@ use crate::vault::connect::{CheckedConnector, CheckedPool, Pipelined, check_file
 use crate::vault::connection_queue::{Bounds, ConnectionQueue};
 use crate::vault::pool_metrics::{self, ObservedPool};
 use crate::vault::rollback_guard::{LabelledPool, Patience};
+use crate::vault::user_concurrency::UserConcurrency;
 use crate::vault::warm_up::WarmPool;
 use crate::{DatabaseConfig, DatabaseUrl};
 
@@ -40,6 +41,7 @@ pub struct Pools {
     pub(crate) changes: WarmPool,
     pub(crate) patience: Patience,
     pub(crate) queue: Arc<ConnectionQueue>,
+    pub(crate) user_concurrency: Arc<UserConcurrency>,
 }
 
 impl Pools {
@@ -47,7 +49,12 @@ impl Pools {
     ///
     /// # Errors
     /// `Malformed` if the URL is invalid.
-    pub(super) fn open(config: &DatabaseConfig, name: &str, url: &Secret) -> Result<Self> {
+    pub(super) fn open(
+        config: &DatabaseConfig,
+        name: &str,
+        url: &Secret,
+        user_concurrency: &Arc<UserConcurrency>,
+    ) -> Result<Self> {
         let url = connection_url(config, url)?;
         let pipelined = |connections, often: &'static [&'static str], label| -> Result<WarmPool> {
             Ok(WarmPool { pool: pool(config, Pipelined(url.clone()), connections)?, frequent: often, label })
@@ -69,6 +76,7 @@ impl Pools {
                 metrics::Pool::Changes,
             )?,
             patience: config.patience(),
+            user_concurrency: user_concurrency.clone(),
         };
         pool_metrics::note(pools.observed());
         Ok(pools)

@@ -16,7 +16,7 @@ use crate::vault::connection_queue::{Kind, Place};
 use crate::vault::error::refuse;
 use crate::vault::request_context;
 use crate::vault::rollback_guard::{Bounded, GuardedConnection};
-use crate::vault::user_concurrency::{self, TenantUser};
+use crate::vault::user_concurrency::TenantUser;
 use crate::{Database, Principal};
 
 /// Database role of a transaction. The login role itself has no rights.
@@ -156,7 +156,9 @@ impl TenantTx {
         let (name, at, fence) = (TransactionLog::now(name), db.of(principal), db.fence());
         let patience = at.patience;
         let (since, TransactionRole { role, user, reads }) = (name.since, acting);
-        let turn = user_concurrency::TRANSACTIONS
+        let turn = at
+            .user_concurrency
+            .transactions
             .take(TenantUser { tenant: principal.tenant(), user }, patience.for_turn())
             .await?;
         let place = at.queue.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;

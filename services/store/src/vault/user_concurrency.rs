@@ -4,7 +4,6 @@
 //! All writes of a user wait for one row lock in any case. A request that waits here instead occupies no connection.
 //! More than a few concurrent statements of one user would only slow down other users.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
@@ -13,11 +12,20 @@ use tokio::time::timeout;
 
 use crate::KeyedSemaphores;
 
-/// Limit for transactions of several round trips: one runs and one is ready to follow.
-pub(crate) static TRANSACTIONS: LazyLock<Line> = LazyLock::new(|| Line(KeyedSemaphores::new(2)));
-/// Limit for statements that are their own transaction, nearly all of them reads. They never run inside an open
-/// transaction. Otherwise statements that wait for its locks could use all permits: a deadlock.
-pub(crate) static STATEMENTS: LazyLock<Line> = LazyLock::new(|| Line(KeyedSemaphores::new(4)));
+/// The limits of all users. All databases of a process share them.
+pub struct UserConcurrency {
+    /// Limit for transactions of several round trips: one runs and one is ready to follow.
+    pub(crate) transactions: UserPermits,
+    /// Limit for statements that are their own transaction, nearly all of them reads. They never run inside an open
+    /// transaction. Otherwise statements that wait for its locks could use all permits: a deadlock.
+    pub(crate) statements: UserPermits,
+}
+
+impl Default for UserConcurrency {
+    fn default() -> Self {
+        Self { transactions: UserPermits(KeyedSemaphores::new(2)), statements: UserPermits(KeyedSemaphores::new(4)) }
+    }
+}
 
 /// Returns the number of permits that a statement takes, out of four per user. Two concurrent statements of a user keep
 /// one processor of a nearby database busy. With a distant database, most of the time is network latency, so a
@@ -34,11 +42,10 @@ pub(crate) struct TenantUser {
 }
 
 /// The permits of all users for one kind of work.
-pub(crate) struct Line(KeyedSemaphores<TenantUser>);
+pub(crate) struct UserPermits(KeyedSemaphores<TenantUser>);
 
-impl Line {
-    /// Waits for one of the user's permits, at most `longest`. Returns `None` for work that belongs to the whole
-    /// tenant.
+impl UserPermits {
+    /// Waits for a permit of the user, at most `longest`. Returns `None` for work that belongs to the whole tenant.
     pub(crate) async fn take(&self, owner: TenantUser, longest: Duration) -> Result<Option<OwnedSemaphorePermit>> {
         self.take_places(1, owner, longest).await
     }

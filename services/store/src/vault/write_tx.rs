@@ -28,7 +28,7 @@ use super::statement::{Read, Statement, Write, statement};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::vault::batch::{PendingRows, QueuedStatement, in_queue};
 use crate::vault::connection_queue::Kind;
-use crate::vault::user_concurrency::{self, TenantUser};
+use crate::vault::user_concurrency::TenantUser;
 use crate::vault::warm_up::WarmPool;
 use crate::{Database, Principal};
 
@@ -75,7 +75,7 @@ impl WriteTx {
         let patience = at.patience;
         let span = trace::wait_for(name);
         let (tenant, user) = (principal.tenant(), principal.user()?);
-        let place = user_concurrency::TRANSACTIONS.take(TenantUser { tenant, user }, patience.for_turn()).await?;
+        let place = at.user_concurrency.transactions.take(TenantUser { tenant, user }, patience.for_turn()).await?;
         let room = at.queue.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
         // Opening a new connection gets its full time, regardless of how long the request has waited before.
         let connection = timeout(patience.acquire, Connection::take(&at.changes, patience))
