@@ -14,7 +14,7 @@ pub mod skills;
 pub mod tenants;
 
 pub use context::app::{App, Readiness};
-pub use platform::admission::{AdmissionQueue, Turn};
+pub use platform::admission::{Admission, AdmissionQueue, Turn};
 pub use platform::answer_cache::SkillPage;
 
 use context::app::compute;

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::Models;
+use crate::platform::admission::Admission;
 use crate::platform::webhooks::Webhooks;
 use crate::recall::Catalogues;
 use crate::sessions::FullUsers;
@@ -35,6 +36,8 @@ pub struct App {
     pub limits: Arc<Limits>,
     /// Embedding and chat models; shared by the process.
     pub models: Arc<Models>,
+    /// Queues and slots of intensive work; shared by the process.
+    pub admission: Arc<Admission>,
     /// Cached catalogues of users for recall; shared by the process.
     pub catalogues: Arc<Catalogues>,
     /// The starters that this process has published; shared by the process.

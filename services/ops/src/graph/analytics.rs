@@ -1,7 +1,5 @@
 //! Analytics of skills: used skills with their outcomes, unused skills, and skills at risk.
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use knowhow_domain::graph::{Offers, Outcomes};
 use knowhow_domain::{Error, Result, Scope};
@@ -11,7 +9,6 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
 use crate::context::page;
-use crate::platform::admission::AdmissionQueue;
 
 /// Filters for the analytics.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -135,11 +132,6 @@ const TROUBLE: f32 = 0.5;
 /// Maximum age of `since`, in days. One user's figures of a year are about 100,000 rows.
 const MOST_DAYS: u64 = 365;
 
-/// Maximum number of analyses that a process runs at once. Postgres may read 100,000 rows for each.
-const AT_ONCE: usize = 2;
-static ANALYSIS_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("analyses of this tenant", AT_ONCE));
-
 /// Returns uses and outcomes of the user's skills since a day.
 ///
 /// # Errors
@@ -154,7 +146,7 @@ pub async fn analyse_skills(ctx: &Ctx, query: &AnalyseSkills) -> Result<SkillAna
         let (first, last) = (before(MOST_DAYS), today);
         return Err(Error::Malformed(format!("since must be a day from {first} to {last}, is {since}")));
     }
-    let _turn = ANALYSIS_QUEUE.turn(&ctx.principal).await?;
+    let _turn = ctx.app.admission.analyses.turn(&ctx.principal).await?;
     let figures = analytics::list_figures(&ctx.app.db, &ctx.principal, since).await?;
     let stale_before = ctx.now() - chrono::TimeDelta::days(STALE_DAYS as i64);
     Ok(SkillAnalytics::of(&figures, since, stale_before).within(limit))

@@ -4,7 +4,6 @@
 mod walk;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 use knowhow_domain::graph::{EntityKind, RelationSource, RelationType};
 use knowhow_domain::{EntityId, Error, Result, Scope};
@@ -15,14 +14,6 @@ use utoipa::{IntoParams, ToSchema};
 use self::walk::GraphWalk;
 use super::knowledge::rank_of;
 use crate::Ctx;
-use crate::platform::admission::AdmissionQueue;
-
-/// Maximum number of graphs that a process reads at once.
-const AT_ONCE: usize = 4;
-/// Maximum number of graphs that a process reads at once for one tenant.
-const OF_TENANT: usize = 2;
-static GRAPH_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::shared("graphs of this tenant", AT_ONCE, OF_TENANT));
 
 /// The part of the graph to read.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -128,7 +119,7 @@ pub async fn look_around(ctx: &Ctx, query: &LookAround) -> Result<Graph> {
     if !(1..=2).contains(&depth) {
         return Err(Error::Malformed(format!("depth must be 1 or 2, is {depth}")));
     }
-    let _turn = GRAPH_QUEUE.turn(&ctx.principal).await?;
+    let _turn = ctx.app.admission.graphs.turn(&ctx.principal).await?;
     let (types, with_memories) = read_types(query.types.as_deref())?;
     let with_memories = with_memories && ctx.principal.require(Scope::Memories).is_ok();
     let mut walk = GraphWalk { nodes: HashSet::new(), edges: HashMap::new(), cut: false };

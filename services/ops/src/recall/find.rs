@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use knowhow_domain::recall::{self, Hit, Mention, Ranking, Stance, has_words, search};
 use knowhow_domain::{Result, SkillId};
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::UserCatalogue;
 use crate::models::embed::EmbedError;
-use crate::platform::admission::{self, AdmissionQueue};
+use crate::platform::admission;
 use crate::{App, Asker, Ctx, compute};
 
 /// Maximum work of a search that runs on the request's thread, in skills times bytes of the message. Such a search
@@ -19,11 +19,6 @@ const INLINE_WORK: usize = 200_000;
 /// Work above which a search takes 10 ms or more, e.g. a long message and thousands of skills. Each tenant runs one
 /// such search at a time.
 const EXPENSIVE_WORK: usize = 20_000_000;
-/// Maximum number of searches above `EXPENSIVE_WORK` that the process runs at once.
-const AT_ONCE: usize = 2;
-
-static SEARCH_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("long messages to large libraries of this tenant", AT_ONCE));
 
 /// Cost of reading one byte of the message, in units of searching one skill for one byte.
 const READING: usize = 25;
@@ -153,7 +148,7 @@ pub(crate) async fn find_all_in(
     if work <= INLINE_WORK {
         return Ok(find_each(&ctx.app, catalogue, &queries, &cosines));
     }
-    let turn = if work > EXPENSIVE_WORK { Some(SEARCH_QUEUE.turn(&ctx.principal).await?) } else { None };
+    let turn = if work > EXPENSIVE_WORK { Some(ctx.app.admission.searches.turn(&ctx.principal).await?) } else { None };
     let (app, catalogue) = (ctx.app.clone(), catalogue.clone());
     let messages: Vec<String> = queries.iter().map(|query| query.message.to_owned()).collect();
     let queries: Vec<Query<'static>> = queries.into_iter().map(Query::without_message).collect();

@@ -3,8 +3,6 @@
 
 mod digest_cache;
 
-use std::sync::LazyLock;
-
 use chrono::{DateTime, Utc};
 use knowhow_domain::sessions::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::skills::index::{IndexLine, rank_skills, step_below};
@@ -18,7 +16,7 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 pub use self::digest_cache::{KnownSnapshots, find_known};
-use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::platform::admission::{self, Turn};
 use crate::{Ctx, compute};
 
 /// A frozen block of the agent's prompt.
@@ -142,17 +140,9 @@ async fn find_young(ctx: &Ctx, kind: SnapshotKind) -> Result<Option<CurrentSnaps
     Ok(found.filter(|current| current.is_whole && now < current.rendered_at + ctx.app.snapshot_lifetime))
 }
 
-/// Maximum number of snapshots that a process renders at once.
-const AT_ONCE: usize = 8;
-/// Maximum number of snapshots that are rendered at once for one tenant. Its users may start their day at the same
-/// time.
-const OF_TENANT: usize = 4;
 /// Maximum number of skills that are rendered on threads of normal priority. Rendering them takes about a
 /// millisecond.
 const FEW_SKILLS: usize = 200;
-
-static RENDER_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::shared("snapshots and indexes of this tenant", AT_ONCE, OF_TENANT));
 
 /// Cause of rendering a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,7 +181,7 @@ pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Resul
 
 /// Waits for a slot to read and render a user's skills. Each user has at most one slot.
 pub(crate) async fn take_turn(ctx: &Ctx) -> Result<Turn> {
-    RENDER_QUEUE.turn(&ctx.principal).await
+    ctx.app.admission.snapshots.turn(&ctx.principal).await
 }
 
 /// Renders an index of `skills` skills on a blocking thread, of low priority if there are many skills.

@@ -5,7 +5,6 @@ mod state;
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::learning::pause::pause;
@@ -22,7 +21,7 @@ pub(crate) use self::state::StateToCompare;
 use self::state::{FileDifference, changed_files};
 use super::versions::{get, in_history};
 use crate::Ctx;
-use crate::platform::admission::{self, AdmissionQueue};
+use crate::platform::admission;
 
 /// Maximum number of bytes of files, in both versions together, that are read to compare all files.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
@@ -33,13 +32,8 @@ const TIME: Duration = Duration::from_millis(100);
 /// Maximum number of bytes in a small file, in both versions together. Small files are compared even after the time
 /// limit.
 const SMALL: usize = 16 * 1024;
-/// Maximum number of concurrent comparisons per tenant.
-const AT_ONCE: usize = 2;
 
 const DOCUMENT: &str = "SKILL.md";
-
-static COMPARE_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("comparisons of this tenant's versions", AT_ONCE));
 
 /// The versions to compare.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -75,7 +69,7 @@ pub struct Compared {
 /// `NotFound` if the skill, a version or the path does not exist; `RateLimited` if too many comparisons are queued.
 pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let _turn = COMPARE_QUEUE.turn(&ctx.principal).await?;
+    let _turn = ctx.app.admission.comparisons.turn(&ctx.principal).await?;
     let pair = in_history(ctx, &query.skill, async |tx, id, current| {
         let to = query.to.unwrap_or(current);
         let from = query.from.unwrap_or(to.saturating_sub(1).max(1));

@@ -1,7 +1,6 @@
 //! Exports all skills of a user as folders of one archive, byte for byte or in the strict form. The archive is packed
 //! while the client downloads it, so that the process has only one piece of each export in memory.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use knowhow_domain::{Error, Limits, Result, Scope};
@@ -13,20 +12,13 @@ use tokio::time::timeout;
 use super::export_plan::{PIECE_BYTES, PlannedFile, make_strict, pieces, plan, read, total};
 use super::export_query::{ExportQuery, Format};
 use crate::Ctx;
-use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::platform::admission::{self, Turn};
 use crate::skills::archive::{PackedFile, Packer};
 
 /// Maximum time without a read by the client. After it, the download is aborted.
 const LONGEST_STALL: Duration = Duration::from_secs(20);
 /// Size in bytes of each sent chunk.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Maximum number of large exports at once. Each uses at most 3 MiB: one piece, both plain and packed, and one chunk.
-const LARGE_AT_ONCE: usize = 6;
-/// Maximum number of small exports at once. They have a separate queue, so that they do not wait for large exports.
-const SMALL_AT_ONCE: usize = 4;
-
-static LARGE: LazyLock<AdmissionQueue> = LazyLock::new(|| AdmissionQueue::new("exports of this tenant", LARGE_AT_ONCE));
-static SMALL: LazyLock<AdmissionQueue> = LazyLock::new(|| AdmissionQueue::new("exports of this tenant", SMALL_AT_ONCE));
 
 /// An archive and its headers.
 pub struct Exported {
@@ -61,11 +53,11 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     };
     let is_small = total(&files) <= PIECE_BYTES;
     let turn = if is_small {
-        SMALL.turn(&ctx.principal).await?
+        ctx.app.admission.small_exports.turn(&ctx.principal).await?
     } else {
         // The plan is large, so it is dropped while the request waits.
         drop(files);
-        let turn = LARGE.turn(&ctx.principal).await?;
+        let turn = ctx.app.admission.large_exports.turn(&ctx.principal).await?;
         files = reading.ask(async |db| plan(ctx, &db, query).await, |_| true).await?;
         turn
     };

@@ -4,7 +4,6 @@
 pub(super) mod read;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 use knowhow_domain::kernel::limits::SEGMENTS;
 use knowhow_domain::{Error, Limits, Result, Scope, SkillName};
@@ -16,7 +15,7 @@ use super::import_source::ImportSource;
 use super::unpack::{UnpackedUploads, Upload, Uploaded, unpack};
 use crate::change::{review_policy, scan};
 use crate::learning::examples::{self, ImportedExamples, ReadLines};
-use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::platform::admission::{self, Turn};
 use crate::skills::archive::{self, FoundFolder, ImportName};
 use crate::{Ctx, compute};
 
@@ -24,11 +23,6 @@ use crate::{Ctx, compute};
 const FEW: usize = 16;
 /// Number of bytes above which an import waits for a slot, because its files are in memory several times.
 const SMALL_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum number of larger imports at once.
-const LARGE_AT_ONCE: usize = 2;
-
-static LARGE_IMPORT_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("large imports of this tenant", LARGE_AT_ONCE));
 
 /// Input of an import.
 pub struct ImportSkills {
@@ -110,7 +104,7 @@ async fn unpack_in_turn(ctx: &Ctx, uploads: Vec<Upload>) -> Result<(UnpackedUplo
             unpacked => return Ok((unpacked?, None)),
         }
     }
-    let turn = LARGE_IMPORT_QUEUE.turn(&ctx.principal).await?;
+    let turn = ctx.app.admission.large_imports.turn(&ctx.principal).await?;
     let unpacked = admission::compute(move || unpack(uploads, archive::Limits::default())).await?;
     Ok((unpacked, Some(turn)))
 }

@@ -1,7 +1,6 @@
 //! Patches skills, which is the preferred way to edit. A patch is atomic, and a repeated patch has no effect.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use knowhow_domain::skills::manifest;
 use knowhow_domain::skills::patch::{Edit, Strategy, apply_edits, edits_digest};
@@ -18,17 +17,12 @@ use crate::change::{
     ChangeResult, ProposedChange, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version,
 };
 use crate::context::lookup::{self, NameMatching};
-use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::platform::admission::{self, Turn};
 use crate::{Ctx, compute};
 
 /// Maximum number of edits of a quick patch, which takes about 5 ms on the longest text. Larger patches wait for a
 /// slot.
 const MOST_QUICK: usize = 16;
-/// Maximum number of larger patches that run at once in this process.
-const AT_ONCE: usize = 2;
-
-static PATCH_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("patches of many edits of this tenant", AT_ONCE));
 
 /// Edits to apply in order. If one fails, no edit is applied.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -73,10 +67,10 @@ pub async fn patch_skill(ctx: &Ctx, input: &PatchSkill) -> Result<Patched> {
 
 impl PatchSkill {
     /// Waits for a slot if the patch has many edits. The caller keeps the slot until the patch is done. Must not be
-    /// called within a transaction, see [`AdmissionQueue::turn`].
+    /// called within a transaction, see [`crate::AdmissionQueue::turn`].
     pub(crate) async fn turn(&self, ctx: &Ctx) -> Result<Option<Turn>> {
         match self.is_expensive() {
-            true => PATCH_QUEUE.turn(&ctx.principal).await.map(Some),
+            true => ctx.app.admission.patches.turn(&ctx.principal).await.map(Some),
             false => Ok(None),
         }
     }

@@ -1,8 +1,6 @@
 //! Exports all data of a user: skills as folders, and every row as a line of JSON. The archive is packed while the
 //! client downloads it, from one consistent read of the database. Only one piece of each export is in memory.
 
-use std::sync::LazyLock;
-
 use knowhow_domain::{Error, Result, UserId};
 use knowhow_store::TenantTx;
 use knowhow_store::tenants::audit as audit_log;
@@ -13,18 +11,13 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::find_named;
 use crate::Ctx;
-use crate::platform::admission::{self, AdmissionQueue, Turn};
+use crate::platform::admission::{self, Turn};
 use crate::skills::archive::{PackedFile, Packer};
 use crate::skills::export_plan::{ExportLayout, pieces, plan_skills, read};
 use crate::skills::send_all;
 
 /// Approximate maximum number of bytes in a file with rows. Larger tables are split into several files.
 const FILE_BYTES: usize = 1024 * 1024;
-/// Maximum number of exports at once. Each occupies a connection and a transaction while its client downloads.
-const AT_ONCE: usize = 2;
-
-static EXPORT_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("user exports of this tenant", AT_ONCE));
 
 /// Packed chunks of an archive. An error ends the stream, so that the archive is incomplete.
 pub type UserExport = Receiver<Result<Vec<u8>>>;
@@ -36,7 +29,7 @@ pub type UserExport = Receiver<Result<Vec<u8>>>;
 pub async fn export_user(ctx: &Ctx, external_id: &str) -> Result<UserExport> {
     let user = find_named(ctx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
     note(ctx, user).await?;
-    let turn = EXPORT_QUEUE.turn_for(&ctx.principal, user).await?;
+    let turn = ctx.app.admission.user_exports.turn_for(&ctx.principal, user).await?;
     let mut tx = takeout::begin(&ctx.app.db, &ctx.principal, user).await?;
     // An error up to here is returned to the client as the response. Later errors only end the download.
     let tables = takeout::list_tables(&mut tx).await?;

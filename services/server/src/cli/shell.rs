@@ -53,6 +53,7 @@ pub(super) fn app_over(config: &Config, db: Database) -> Result<App> {
         clock,
         limits,
         models: Arc::default(),
+        admission: Arc::default(),
         catalogues: Arc::new(config.catalogues()),
         library: Arc::default(),
         at_once: Arc::default(),

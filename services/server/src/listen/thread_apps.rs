@@ -9,7 +9,7 @@ use knowhow_ops::recall::Catalogues;
 use knowhow_ops::sessions::FullUsers;
 use knowhow_ops::sessions::snapshots::KnownSnapshots;
 use knowhow_ops::skills::follow_up::AtOnce;
-use knowhow_ops::{App, Library, Models, Readiness, Webhooks};
+use knowhow_ops::{Admission, App, Library, Models, Readiness, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState, OFTEN_RUN, Replica, UserConcurrency};
 
 use crate::config::Config;
@@ -24,6 +24,7 @@ pub(super) struct ThreadApps {
     clock: Arc<dyn Clock>,
     limits: Arc<Limits>,
     models: Arc<Models>,
+    admission: Arc<Admission>,
     catalogues: Arc<Catalogues>,
     library: Arc<Library>,
     at_once: Arc<AtOnce>,
@@ -48,6 +49,7 @@ impl ThreadApps {
             clock: main.clock.clone(),
             limits: Arc::new(Limits { body_bytes: config.skill_body_bytes }),
             models: main.models.clone(),
+            admission: main.admission.clone(),
             catalogues: Arc::new(config.catalogues()),
             library: Arc::default(),
             at_once: Arc::default(),
@@ -75,6 +77,7 @@ impl ThreadApps {
             clock: self.clock.clone(),
             limits: self.limits.clone(),
             models: self.models.clone(),
+            admission: self.admission.clone(),
             catalogues: self.catalogues.clone(),
             library: self.library.clone(),
             at_once: self.at_once.clone(),

@@ -5,13 +5,12 @@ use knowhow_domain::learning::dream::{Gap, Overlap, Pass, Term};
 use knowhow_domain::text::sentence::cut;
 use knowhow_domain::{Result, Scope, SessionId};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 use utoipa::{IntoParams, ToSchema};
 
 use super::found::{AtRisk, FoundCandidates, FoundFamily, FoundPair};
 use super::inputs::Inputs;
 use super::part::InputPart;
-use crate::platform::admission::{self, AdmissionQueue};
+use crate::platform::admission;
 use crate::{Ctx, Priority};
 
 /// The filter of candidates.
@@ -150,7 +149,7 @@ pub async fn list_candidates(ctx: &Ctx, query: &ListCandidates) -> Result<DreamC
     ctx.principal.require(Scope::SkillsRead)?;
     ctx.principal.require(Scope::Sessions)?;
     // With many skills the search takes about a second of CPU time.
-    let _turn = CANDIDATE_QUEUE.turn(&ctx.principal).await?;
+    let _turn = ctx.app.admission.dream_candidates.turn(&ctx.principal).await?;
     let inputs = Inputs::read(ctx, query.pass, Priority::Change).await?;
     let pass = query.pass;
     admission::compute(move || {
@@ -160,13 +159,7 @@ pub async fn list_candidates(ctx: &Ctx, query: &ListCandidates) -> Result<DreamC
     .await
 }
 
-/// Queue of all requests that search for candidates.
-pub(super) static CANDIDATE_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("searches for candidates of this tenant's dreams", AT_ONCE));
-
-const AT_ONCE: usize = 2;
-
-/// Maximum number of characters in a shown message.
+/// Maximum characters of a shown message.
 const MESSAGE_CHARS: usize = 300;
 
 fn shown(inputs: &Inputs, found: &FoundCandidates) -> DreamCandidates {

@@ -6,7 +6,6 @@ use knowhow_domain::{DreamId, Result, Scope, SubmissionState, inert_line};
 use knowhow_store::learning::dreams::{self, ListRuns};
 use knowhow_store::review::submissions;
 
-use super::candidates::CANDIDATE_QUEUE;
 use super::found::FoundCandidates;
 use super::inputs::Inputs;
 use super::part::InputPart;
@@ -41,7 +40,7 @@ pub async fn tell_learning(ctx: &Ctx) -> Result<String> {
     });
     lines.push(named("Learned within 7 days (each dream can be undone)", &list_learned(ctx, &runs).await?));
     if ctx.principal.require(Scope::Sessions).is_ok() {
-        let _turn = CANDIDATE_QUEUE.turn(&ctx.principal).await?;
+        let _turn = ctx.app.admission.dream_candidates.turn(&ctx.principal).await?;
         let inputs = Inputs::read(ctx, None, Priority::Change).await?;
         // Tainted content must not reach a prompt.
         lines.extend(admission::compute(move || Ok(candidates(&inputs, &inputs.find(InputPart::Clean, None)))).await?);

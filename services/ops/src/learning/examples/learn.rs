@@ -10,18 +10,10 @@ use knowhow_domain::skills::manifest;
 use knowhow_domain::{Error, Result, SkillId};
 use knowhow_store::WriteTx;
 use knowhow_store::learning::examples::{self, Lesson, NewExample};
-use tokio::sync::Semaphore;
 
 use super::SAME_UP_TO;
 use crate::Ctx;
 use crate::skills::follow_up::task_for_examples;
-
-/// Maximum number of queued lessons in this process; further lessons are dropped. A lesson that is dropped, or lost
-/// when the process stops, is learned at the next use of the skill.
-static WAITING: Semaphore = Semaphore::const_new(1000);
-
-/// Maximum number of concurrent lessons. It is low, because requests need the connections.
-static AT_WORK: Semaphore = Semaphore::const_new(2);
 
 /// Returns the time before which a session's last message is too old for a lesson; `None` if the tenant does not
 /// learn. After a longer silence the session probably has another subject. The gap between conversations that the
@@ -55,7 +47,7 @@ pub(crate) fn learn_later(ctx: &Ctx, skills: Applicability, lesson: Lesson) {
     if !ctx.principal.settings().learns() || taught_text(&lesson.message).is_none() {
         return;
     }
-    let Ok(place) = WAITING.try_acquire() else {
+    let Ok(place) = ctx.app.admission.queued_lessons.clone().try_acquire_owned() else {
         tracing::warn!("a lesson was not learned: too many wait");
         return;
     };
@@ -69,7 +61,7 @@ pub(crate) fn learn_later(ctx: &Ctx, skills: Applicability, lesson: Lesson) {
 }
 
 async fn learn(ctx: &Ctx, skills: &Applicability, lesson: &Lesson) -> Result<()> {
-    let _turn = AT_WORK.acquire().await.map_err(Error::internal)?;
+    let _turn = ctx.app.admission.running_lessons.acquire().await.map_err(Error::internal)?;
     let Some(shared) = SharedLesson::of(ctx, lesson).await? else { return Ok(()) };
     let used: &[SkillId] = if shared.is_small_talk { &[] } else { &skills.used };
     let mut is_new = false;

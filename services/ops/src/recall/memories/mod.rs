@@ -6,7 +6,6 @@ mod searched;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use knowhow_domain::{Memory, MemoryId, MemoryKind, Result};
 use knowhow_store::sessions::memories;
@@ -15,16 +14,10 @@ pub(super) use searched::SearchedMemories;
 
 use super::source::{MatchFeatures, RecallSource, SourceHit, SourceQuery};
 use crate::Ctx;
-use crate::platform::admission::{self, AdmissionQueue};
+use crate::platform::admission;
 
 /// Number of memories above which a question is expensive. Each tenant runs one such question at a time.
 const MANY_MEMORIES: usize = 1000;
-/// Maximum number of expensive questions at once. Each takes some milliseconds of processor time, both here and in
-/// the database.
-const AT_ONCE: usize = 2;
-
-static MEMORY_QUEUE: LazyLock<AdmissionQueue> =
-    LazyLock::new(|| AdmissionQueue::new("questions to many memories of this tenant", AT_ONCE));
 
 /// Finds the caller's memories.
 pub(super) struct Memories {
@@ -38,7 +31,7 @@ impl RecallSource for Memories {
     async fn find(&self, ctx: &Ctx, asked: &SourceQuery<'_>) -> Result<Vec<SourceHit<Memory>>> {
         let copies = &ctx.app.catalogues.memories;
         let are_many = copies.find(ctx).await?.is_some_and(|copies| copies.len() > MANY_MEMORIES);
-        let turn = if are_many { Some(MEMORY_QUEUE.turn(&ctx.principal).await?) } else { None };
+        let turn = if are_many { Some(ctx.app.admission.memory_searches.turn(&ctx.principal).await?) } else { None };
         let searched = searched::memories_now(ctx).await?;
         let (wanted, kind) = (asked.wanted.clone(), self.kind);
         let search = move || searched.search(&wanted, kind);

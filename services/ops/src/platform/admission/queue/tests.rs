@@ -29,16 +29,6 @@ async fn a_user_has_one_of_the_slots_of_a_tenant() {
     assert!(again.await.unwrap().has_waited);
 }
 
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn expensive_work_runs_at_lower_priority_than_requests() {
-    let niceness = || rustix::process::nice(0).map_err(Error::internal);
-    let own = niceness().unwrap();
-    for _ in 0..2 {
-        assert_eq!(compute(niceness).await.unwrap(), (own + YIELDS).min(19), "once for each thread");
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_caller_without_a_slot_after_the_wait_is_rate_limited() {
     let (line, tenant) = (AdmissionQueue::new("things", 1), TenantId(new_id()));
