@@ -16,6 +16,7 @@ pub mod tenants;
 pub use context::app::{App, Readiness};
 pub use platform::admission::{Admission, AdmissionQueue, Turn};
 pub use platform::answer_cache::SkillPage;
+pub use platform::short_cache::ShortCaches;
 
 use context::app::compute;
 pub use context::asker::{Asker, Asking};

@@ -15,10 +15,9 @@ use tokio::time::timeout;
 
 use crate::Models;
 use crate::platform::admission::Admission;
+use crate::platform::short_cache::ShortCaches;
 use crate::platform::webhooks::Webhooks;
 use crate::recall::Catalogues;
-use crate::sessions::FullUsers;
-use crate::sessions::snapshots::KnownSnapshots;
 use crate::skills::follow_up::AtOnce;
 use crate::skills::library::Library;
 
@@ -44,10 +43,8 @@ pub struct App {
     pub library: Arc<Library>,
     /// Number of skills being embedded directly after a change, by tenant; shared by the process.
     pub at_once: Arc<AtOnce>,
-    /// Digests of recently returned snapshots; shared by the process.
-    pub snapshots: Arc<KnownSnapshots>,
-    /// Users who recently reached the limit of sessions; shared by the process.
-    pub full_users: Arc<FullUsers>,
+    /// Entries that are trusted for a second or two; shared by the process.
+    pub short_caches: Arc<ShortCaches>,
     /// The last result of a readiness probe; shared by the process.
     pub readiness: Arc<Readiness>,
     /// The client for tenants' webhooks; shared by the process.

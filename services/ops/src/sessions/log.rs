@@ -225,7 +225,7 @@ pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
     sessions::end(&ctx.app.db, &ctx.principal, session, ctx.now()).await?;
-    ctx.app.full_users.forget(&ctx.principal)?;
+    ctx.app.short_caches.full_users.forget(&ctx.principal, ())?;
     ctx.app.catalogues.answers.sessions.forget(ctx, session);
     view(ctx, session).await
 }

@@ -9,7 +9,6 @@ mod log;
 pub mod memories;
 mod nudge;
 mod open;
-mod open_limit_cache;
 pub mod snapshots;
 pub mod soul;
 mod stored_answers;
@@ -26,7 +25,6 @@ pub use log::{
     AddReply, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback, taint_session,
 };
 pub use open::{OpenSession, OpenedSession, open_session};
-pub use open_limit_cache::FullUsers;
 pub use tool_calls::ToolCalls;
 pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
 pub use view::{ActiveView, ExcludedView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};

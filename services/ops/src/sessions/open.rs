@@ -81,7 +81,7 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
     // If the request has no session key, its idempotency key is used, so that a retry finds the same session.
     let key = input.key.as_deref().or(ctx.call.idempotency_key.as_deref());
     let kind = kind(ctx, input);
-    let was_full = ctx.app.full_users.has(&ctx.principal)?;
+    let was_full = ctx.app.short_caches.full_users.has(&ctx.principal, ())?;
     let mut snapshot = None;
     for _ in 0..ROUNDS {
         let new = NewSession { snapshot, has_begun, was_full, ..terms_of(ctx, input, key) };
@@ -97,7 +97,7 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
             Some(OpenedAs::Full) => {
                 // A rejection from the cache does not renew the entry, so the quota is checked again after a second.
                 if !was_full {
-                    ctx.app.full_users.note(&ctx.principal)?;
+                    ctx.app.short_caches.full_users.put(&ctx.principal, (), ())?;
                 }
                 Err(full(&ctx.principal))
             }

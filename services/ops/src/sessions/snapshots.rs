@@ -1,7 +1,7 @@
 //! Renders and caches frozen snapshots. A new session receives the current snapshot; one that is too old is rendered
 //! again.
 
-mod digest_cache;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::sessions::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-pub use self::digest_cache::{KnownSnapshots, find_known};
 use crate::platform::admission::{self, Turn};
 use crate::{Ctx, compute};
 
@@ -222,8 +221,15 @@ fn print(parts: &Parts, kind: SnapshotKind) -> Rendered {
     render_snapshot(&parts, usize::try_from(kind.index_budget).unwrap_or_default(), kind.form)
 }
 
+/// Returns the SHA-256 (hex) of the user's current snapshot, if this process has returned that snapshot within the
+/// last 2 seconds.
+pub fn find_known(ctx: &Ctx, agent: &ForTools) -> Result<Option<Arc<str>>> {
+    ctx.principal.require(Scope::Sessions)?;
+    ctx.app.short_caches.snapshots.find(&ctx.principal, agent.tools.unwrap_or_default())
+}
+
 fn view(ctx: &Ctx, tools: Tools, current: CurrentSnapshot) -> Result<CurrentView> {
     let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + ctx.app.snapshot_lifetime)?;
-    ctx.app.snapshots.note(&ctx.principal, tools, &snapshot)?;
+    ctx.app.short_caches.snapshots.put(&ctx.principal, tools, snapshot.sha256.as_str().into())?;
     Ok(CurrentView { snapshot, stale_skills: current.stale })
 }

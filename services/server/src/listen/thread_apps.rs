@@ -6,10 +6,8 @@ use anyhow::Result;
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Limits};
 use knowhow_ops::recall::Catalogues;
-use knowhow_ops::sessions::FullUsers;
-use knowhow_ops::sessions::snapshots::KnownSnapshots;
 use knowhow_ops::skills::follow_up::AtOnce;
-use knowhow_ops::{Admission, App, Library, Models, Readiness, Webhooks};
+use knowhow_ops::{Admission, App, Library, Models, Readiness, ShortCaches, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState, OFTEN_RUN, Replica, UserConcurrency};
 
 use crate::config::Config;
@@ -28,8 +26,7 @@ pub(super) struct ThreadApps {
     catalogues: Arc<Catalogues>,
     library: Arc<Library>,
     at_once: Arc<AtOnce>,
-    snapshots: Arc<KnownSnapshots>,
-    full_users: Arc<FullUsers>,
+    short_caches: Arc<ShortCaches>,
     readiness: Arc<Readiness>,
     webhooks: Arc<Webhooks>,
     snapshot_lifetime: TimeDelta,
@@ -53,8 +50,7 @@ impl ThreadApps {
             catalogues: Arc::new(config.catalogues()),
             library: Arc::default(),
             at_once: Arc::default(),
-            snapshots: Arc::default(),
-            full_users: Arc::default(),
+            short_caches: Arc::default(),
             readiness: Arc::default(),
             webhooks: Arc::new(Webhooks::new(config.private_webhooks)?),
             snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
@@ -81,8 +77,7 @@ impl ThreadApps {
             catalogues: self.catalogues.clone(),
             library: self.library.clone(),
             at_once: self.at_once.clone(),
-            snapshots: self.snapshots.clone(),
-            full_users: self.full_users.clone(),
+            short_caches: self.short_caches.clone(),
             readiness: self.readiness.clone(),
             webhooks: self.webhooks.clone(),
             snapshot_lifetime: self.snapshot_lifetime,
