@@ -132,7 +132,7 @@ impl Service {
                 _ => return Err(refusal),
             };
             if !may_wait || Instant::now() + wait > patience {
-                return Err(refusal.after_waiting(wait));
+                return Err(refusal.with_remaining_wait(wait));
             }
             if wait >= NOTED_WAIT {
                 print::note(format!("the service asks to wait {} seconds: {}", wait.as_secs(), refusal.detail));

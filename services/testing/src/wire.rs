@@ -43,7 +43,7 @@ struct Now {
     /// Number of round trips ("flights") so far. A round trip begins when the service sends data after Postgres has
     /// answered.
     flights: usize,
-    has_postgres_spoken: bool,
+    has_postgres_answered: bool,
     /// Number of times that the service sent the text in `watched`.
     seen: usize,
     is_stalled: bool,
@@ -235,9 +235,9 @@ impl State {
             now = self.flows.wait(now).unwrap();
         }
         match from {
-            From::Postgres => now.has_postgres_spoken = true,
-            From::Service if now.has_postgres_spoken => {
-                now.has_postgres_spoken = false;
+            From::Postgres => now.has_postgres_answered = true,
+            From::Service if now.has_postgres_answered => {
+                now.has_postgres_answered = false;
                 now.flights += 1;
             }
             From::Service => {}

@@ -112,7 +112,7 @@ impl ServiceError {
     }
 
     /// Adds to the detail that the command gave up, although the service asked it to wait for another `wait`.
-    pub(super) fn after_waiting(self, wait: Duration) -> Self {
+    pub(super) fn with_remaining_wait(self, wait: Duration) -> Self {
         let detail = format!("{} (gave up; the service asks to wait another {} s)", self.detail, wait.as_secs());
         Self { detail, ..self }
     }

@@ -34,9 +34,9 @@ const ANSWERS: u64 = 2;
 const OWN_CHANGES: u64 = 8;
 /// Maximum number of search copies (a user's catalogue or memories) that a process builds at once, because each
 /// occupies a processor.
-const BUILDING: usize = 2;
+const MAX_BUILDS: usize = 2;
 /// Maximum number of search copies with many texts that are built at once. The other slot stays free for small changes.
-const BUILDING_MANY: usize = 1;
+const MAX_LARGE_BUILDS: usize = 1;
 /// Maximum number of search copies per queue with texts in memory, both waiting and being built. The texts of fifty
 /// skills take about 250 KB, and many users send their first request right after a restart.
 const READING: usize = 8;
@@ -85,7 +85,7 @@ impl Catalogues {
     /// its vectors in the database, which then computes the cosines. The ranking is the same.
     pub fn new(bytes: u64, vectors_kept: usize) -> Self {
         let of_memories = bytes / MEMORIES;
-        let building = Arc::new(Semaphore::new(BUILDING));
+        let building = Arc::new(Semaphore::new(MAX_BUILDS));
         Self {
             skills: UserCopies::new(bytes),
             memories: UserCopies::new(of_memories),
@@ -94,8 +94,8 @@ impl Catalogues {
             vectors_kept,
             most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),
             awaited: Mutex::default(),
-            few_texts: BuildQueue::new(&building, BUILDING),
-            many_texts: BuildQueue::new(&building, BUILDING_MANY),
+            few_texts: BuildQueue::new(&building, MAX_BUILDS),
+            many_texts: BuildQueue::new(&building, MAX_LARGE_BUILDS),
             misses: AtomicU64::new(0),
         }
     }
@@ -119,7 +119,7 @@ impl Catalogues {
     /// - the caller has no cached catalogue
     /// - the examples or the vectors of starters are outdated
     /// - this process has made a later change
-    pub(crate) async fn find_unless_behind(&self, ctx: &Ctx) -> Result<Option<Arc<UserCatalogue>>> {
+    pub(crate) async fn find_current(&self, ctx: &Ctx) -> Result<Option<Arc<UserCatalogue>>> {
         let Some(cached) = self.skills.find(ctx).await? else { return Ok(None) };
         let (skills, examples) = cached.revisions();
         let own = CatalogueState::of(ctx, Revisions { skills, examples: examples.unwrap_or_default() });

@@ -21,10 +21,10 @@ const INLINE_WORK: usize = 200_000;
 const EXPENSIVE_WORK: usize = 20_000_000;
 
 /// Cost of reading one byte of the message, in units of searching one skill for one byte.
-const READING: usize = 25;
+const READING_COST: usize = 25;
 /// Cost of ranking one skill, in units of searching one skill for one byte. If a message names a skill, it is
 /// searched a second time without the name; that cost is not counted.
-const RANKING: usize = 50;
+const RANKING_COST: usize = 50;
 
 /// A message to search for, with options.
 #[derive(Clone, Default)]
@@ -176,7 +176,7 @@ pub(crate) fn is_expensive(skills: usize, message: &str) -> bool {
 }
 
 fn work(skills: usize, message: &str) -> usize {
-    (skills + READING).saturating_mul(message.len() + RANKING)
+    (skills + READING_COST).saturating_mul(message.len() + RANKING_COST)
 }
 
 /// Searches for each message. `cosines` has the cosine of each message's vector to every skill, or `None` if the

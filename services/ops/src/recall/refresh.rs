@@ -84,7 +84,7 @@ async fn apply_own_changes(
 
 /// Returns the database to read a catalogue of at least this revision from. Revision 0 means that the user was erased
 /// or never existed. A replica may still have rows of an erased user, so the primary is read.
-fn reading_of(ctx: &Ctx, least: i64) -> ReadSource {
+fn read_source(ctx: &Ctx, least: i64) -> ReadSource {
     ReadSource::of_catalogue(&ctx.app.db, ctx.app.replica.as_ref().filter(|_| least > 0))
 }
 
@@ -92,7 +92,7 @@ fn reading_of(ctx: &Ctx, least: i64) -> ReadSource {
 async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Result<UserCatalogue> {
     let library = ctx.app.library.vectors();
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let mut reading = reading_of(ctx, least);
+    let mut reading = read_source(ctx, least);
     let lacks_vectors = |stamps: &Stamps| {
         model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none())
     };
@@ -165,7 +165,7 @@ async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Resu
         // Revision 0 means that the user has no examples, so no read is needed.
         (Some(revision), Some(model)) if revision > 0 => {
             let is_current = |learned: &LearnedVectors| learned.revision >= revision;
-            let mut reading = reading_of(ctx, revision);
+            let mut reading = read_source(ctx, revision);
             Some(reading.ask(async |db| examples::list_vectors(&db, &ctx.principal, model).await, is_current).await?)
         }
         (Some(_), _) => Some(LearnedVectors::default()),

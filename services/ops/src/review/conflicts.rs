@@ -8,6 +8,13 @@ pub(super) fn stale(what: &str) -> Error {
     Error::Conflict { code: "stale", detail }
 }
 
+/// Returns the error for an offer of a newer starter whose skill has changed.
+pub(super) fn offered_again() -> Error {
+    let detail =
+        "the skill has changed since this was offered; the update is being offered again on the current version";
+    Error::Conflict { code: "stale", detail: detail.into() }
+}
+
 /// Returns the error for a submission that was already decided or has expired.
 pub(super) fn decided(submission: &Submission) -> Error {
     let state = match submission.state {

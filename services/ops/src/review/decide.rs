@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::apply::{Approved, apply};
-use super::conflicts::{decided, stale};
-use super::offer::{Take, has_conflict, is_offer};
+use super::conflicts::{decided, offered_again, stale};
+use super::offer::{OfferedText, Take, has_conflict, is_offer, keep_own};
 use super::owner::{AccessedOwner, SCANNER, STARTERS, access_submission_owner};
 use super::share;
 use crate::Ctx;
@@ -73,7 +73,7 @@ pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission>
     let ctx = &accessed.ctx;
     let approval = Approval { by: Some(ctx.principal.actor()), comment, take: input.take };
     if !approve_if_current(ctx, tx, &waiting, approval).await? {
-        return Err(stale("the skill"));
+        return Err(if is_offer(&waiting.submission) { offered_again() } else { stale("the skill") });
     }
     find(ctx, input.id).await
 }
@@ -87,7 +87,8 @@ pub(super) struct Approval<'a> {
 }
 
 /// Applies a submission to exactly the state that it was based on, and closes it as approved. If that state has
-/// changed, closes the submission as stale and returns false. Commits the transaction.
+/// changed, closes the submission as stale and returns false; an offer of a starter is then made again. Commits the
+/// transaction.
 ///
 /// # Errors
 /// `MustBeReviewed` if the change is now tainted and no reviewer has approved it; the errors of a save.
@@ -103,16 +104,26 @@ pub(super) async fn approve_if_current(
     let decision = Decision { state: SubmissionState::Approved, decided_by: by, comment, applied_version: None, now };
     if !is_current(waiting, locked.as_ref()) {
         submissions::close(&mut tx, id, Decision { state: SubmissionState::Stale, decided_by: None, ..decision });
+        if is_offer(&waiting.submission) {
+            starter_offers::offer_again(&mut tx, &waiting.submission.skill);
+        }
         tx.commit().await?;
         return Ok(false);
     }
+    // The base of the merge is read before the next statement changes it.
+    let instead = match (take, locked.as_ref(), waiting.document.as_deref()) {
+        (Some(Take::Mine), Some(locked), Some(newer)) => {
+            let texts = OfferedText { name: &waiting.submission.skill, own: &locked.skill.document, newer };
+            keep_own(ctx, &mut tx, texts).await?
+        }
+        _ => None,
+    };
     if is_offer(&waiting.submission) {
         starter_offers::note_merged(&mut tx, &waiting.submission.skill);
     }
-    let approved = Approved { waiting, locked, by_person: by.is_some() };
     let changed = match take {
-        Some(Take::Mine) => None,
-        Some(Take::Theirs) | None => apply(ctx, &mut tx, approved).await?,
+        Some(Take::Mine) if instead.is_none() => None,
+        _ => apply(ctx, &mut tx, Approved { waiting, locked, by_person: by.is_some(), instead }).await?,
     };
     let applied_version = changed.as_ref().map(|changed| changed.skill.version);
     if let Some(changed) = changed.as_ref().filter(|changed| by.is_some() && changed.written.is_some()) {

@@ -23,7 +23,8 @@ use crate::{Ctx, compute};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Take {
-    /// Keep the user's text, and record that it is based on the newer starter.
+    /// Keep the user's lines that conflict, and take the newer starter's other changes. The text then counts as based
+    /// on the newer starter.
     Mine,
     /// Write the newer text as a new version. The user's text stays in the history.
     Theirs,
@@ -108,6 +109,29 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
         })
     })
     .await
+}
+
+/// Returns the user's text with those changes of the newer starter that conflict with none of the user's. Returns
+/// `None` if that is the user's text, or no valid skill.
+pub(super) async fn keep_own(ctx: &Ctx, tx: &mut WriteTx, offered: OfferedText<'_>) -> Result<Option<String>> {
+    let OfferedText { name, own, newer } = offered;
+    let Some(base) = starter_offers::find_given(tx, name).await? else { return Ok(None) };
+    let limits = ctx.app.limits.with_unbounded_body();
+    let (own, newer) = (own.to_owned(), newer.to_owned());
+    compute(move || {
+        let merged = diff::merge(&base, &own, &newer).unwrap_or_else(|conflict| conflict.ours);
+        Ok((merged != own && SkillDocument::parse_named(&merged, &limits).is_ok()).then_some(merged))
+    })
+    .await
+}
+
+/// The texts of an offer with a conflict.
+pub(super) struct OfferedText<'a> {
+    pub(super) name: &'a str,
+    /// SKILL.md of the user.
+    pub(super) own: &'a str,
+    /// SKILL.md of the newer starter.
+    pub(super) newer: &'a str,
 }
 
 /// Returns the merge of both texts for the reviewer, with conflict markers.

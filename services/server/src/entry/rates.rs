@@ -25,9 +25,9 @@ use crate::entry::rate_headers::RateHeaders;
 /// Burst size: the number of seconds' worth of requests that may come at once.
 const BURST: u32 = 3;
 /// Maximum number of callers that have their requests counted. The least recently seen caller is evicted.
-const CALLERS: u64 = 100_000;
+const MAX_CALLERS: u64 = 100_000;
 /// Time without requests after which a caller is evicted. By then the caller's full burst is available again anyway.
-const KNOWN_FOR: Duration = Duration::from_secs(4 * BURST as u64);
+const IDLE_TIME: Duration = Duration::from_secs(4 * BURST as u64);
 
 /// Default limits in requests per second, for tenants without their own limits. 0 means unlimited.
 #[derive(Debug, Clone, Copy)]
@@ -127,8 +127,8 @@ impl Rates {
     /// Creates empty counters.
     pub fn new(defaults: Defaults) -> Self {
         let counted = moka::sync::Cache::builder()
-            .max_capacity(CALLERS)
-            .time_to_idle(KNOWN_FOR)
+            .max_capacity(MAX_CALLERS)
+            .time_to_idle(IDLE_TIME)
             // The default policy (TinyLFU) keeps frequent callers and might never admit a new one. Requests from the
             // new caller would then not be counted.
             .eviction_policy(EvictionPolicy::lru())

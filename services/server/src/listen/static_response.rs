@@ -33,14 +33,14 @@ impl StaticResponse {
 
     /// Returns the response in an encoding that the client accepts, or 304 if the client already has it.
     pub(super) fn answer(&self, request: &HttpRequest) -> HttpResponse {
-        let takes_packed = takes_gzip(request);
-        let (bytes, etag) = if takes_packed { &self.packed } else { &self.plain };
+        let accepts_gzip = takes_gzip(request);
+        let (bytes, etag) = if accepts_gzip { &self.packed } else { &self.plain };
         let mut response = match not_modified(request, etag) {
             Ok(response) => return response,
             Err(response) => response,
         };
         response.insert_header((header::VARY, "Accept-Encoding")).content_type(self.content_type.as_str());
-        if takes_packed {
+        if accepts_gzip {
             response.insert_header((header::CONTENT_ENCODING, "gzip"));
         }
         response.body(bytes.clone())

@@ -1,6 +1,7 @@
 //! Offers of newer starter texts to users who changed the starter: inputs to the merge, and its outcome.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::jobs::job::task;
 use knowhow_domain::{Result, SubmissionId, new_id};
 use uuid::Uuid;
 
@@ -107,6 +108,22 @@ statement! {
 /// offered text.
 pub fn note_merged(tx: &mut WriteTx, name: &str) {
     tx.send_ahead(NoteMerged { name: name.to_owned() });
+}
+
+statement! {
+    write OfferAgain { name: String, task: &'static str } -> (),
+    "-- starter_offers.offer_again
+    with again as (
+        update starter_installs set offered_digest = null
+        where tenant_id = $1 and user_id = $2 and name = $3
+        returning name
+    )
+    select count(app.enqueue($4, '{}', 'all', true)) as jobs from again"
+}
+
+/// Enqueues a new offer of the newer text, together with COMMIT.
+pub fn offer_again(tx: &mut WriteTx, name: &str) {
+    tx.send_ahead(OfferAgain { name: name.to_owned(), task: task::OFFER_MERGES });
 }
 
 row! { struct GivenRow { document: String } }

@@ -172,6 +172,7 @@ fn list_writes_of_skills() -> Vec<DeclaredStatement> {
         write::<offer_counts::CountInapplicable>(),
         write::<starter_offers::NoteOffer>(),
         write::<starter_offers::NoteMerged>(),
+        write::<starter_offers::OfferAgain>(),
     ]
 }
 

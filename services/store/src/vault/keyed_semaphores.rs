@@ -16,12 +16,12 @@ pub struct KeyedSemaphores<K> {
 /// Maximum number of cached owners.
 const OWNERS: u64 = 100_000;
 /// Time after its last use until a semaphore is dropped. It is longer than any wait for a permit.
-const KNOWN_FOR: Duration = Duration::from_secs(60);
+const IDLE_TIME: Duration = Duration::from_secs(60);
 
 impl<K: Hash + Eq + Send + Sync + 'static> KeyedSemaphores<K> {
     /// Creates semaphores with `each` permits per owner.
     pub fn new(each: usize) -> Self {
-        Self { of_owners: Cache::builder().max_capacity(OWNERS).time_to_idle(KNOWN_FOR).build(), each }
+        Self { of_owners: Cache::builder().max_capacity(OWNERS).time_to_idle(IDLE_TIME).build(), each }
     }
 
     /// Returns the owner's semaphore.

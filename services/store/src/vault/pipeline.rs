@@ -21,7 +21,7 @@ use crate::vault::connect::Pipelined;
 use crate::vault::connection_queue::Kind;
 use crate::vault::error::{refuse_pool, refuse_read};
 use crate::vault::request_context;
-use crate::vault::user_concurrency::{TenantUser, places_of_a_statement};
+use crate::vault::user_concurrency::{TenantUser, permits_of_statement};
 use crate::vault::warm_up::{self, WarmPool};
 use crate::{Database, Principal};
 
@@ -95,7 +95,7 @@ async fn run<const N: usize>(
     let last = asked[N - 1].sql;
     let _span = trace::wait_for(name_of(last));
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let places = places_of_a_statement(at.queue.is_far());
+    let places = permits_of_statement(at.queue.is_far());
     let _place =
         at.user_concurrency.statements.take_places(places, TenantUser { tenant, user }, at.patience.for_turn()).await?;
     let limits = at.patience.shared_by(N).limits(since);

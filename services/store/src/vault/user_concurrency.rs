@@ -30,7 +30,7 @@ impl Default for UserConcurrency {
 /// Returns the number of permits that a statement takes, out of four per user. Two concurrent statements of a user keep
 /// one processor of a nearby database busy. With a distant database, most of the time is network latency, so a
 /// statement takes fewer.
-pub(crate) fn places_of_a_statement(is_far: bool) -> u32 {
+pub(crate) fn permits_of_statement(is_far: bool) -> u32 {
     if is_far { 1 } else { 2 }
 }
 

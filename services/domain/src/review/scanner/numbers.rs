@@ -22,7 +22,7 @@ const TEST_IDS: [&str; 4] = ["123-45-6789", "000-00-0000", "111-11-1111", "987-6
 
 /// Checks whether a number identifies a person: a payment card number with a valid check digit, a tax number or a
 /// passport number. Returns `false` for well-known test numbers.
-pub(super) fn is_a_persons(number: &str) -> bool {
+pub(super) fn is_personal_number(number: &str) -> bool {
     if TEST_IDS.contains(&number) {
         return false;
     }

@@ -24,7 +24,7 @@ const A_LINE: usize = 32;
 /// Cost of checking the context of a finding, in bytes of the work budget.
 const A_FINDING: usize = 2048;
 /// Cost of deciding whether a match is a secret, in bytes of the work budget.
-const A_SECRET: usize = 1024;
+const SECRET_COST: usize = 1024;
 
 /// Searches a view unchanged, and with its lines joined. Returns `false` if the work budget is exceeded.
 pub(super) fn run(place: &ScannedFile<'_>, view: &Text<'_>, findings: &mut Findings, work: &mut ScanBudget) -> bool {
@@ -119,7 +119,7 @@ impl ViewSearch<'_> {
     /// Returns the ranges of all matches that are secrets. Does not stop at the first one, because it may have been
     /// accepted earlier while a later one is new.
     fn secrets(&mut self, secret: &SecretPattern, pattern: &Regex, part: &str) -> Vec<Range<usize>> {
-        let matches = pattern.captures_iter(part.as_bytes()).take_while(|_| self.work.charge(A_SECRET));
+        let matches = pattern.captures_iter(part.as_bytes()).take_while(|_| self.work.charge(SECRET_COST));
         let secrets = matches.filter_map(|found| secret.secret_in(&found, part.as_bytes()));
         secrets.map(|found| part.floor_char_boundary(found.start)..part.ceil_char_boundary(found.end)).collect()
     }
@@ -200,7 +200,9 @@ fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
         None => true,
         Some(MatchCondition::CardOrId) => {
             let number = pattern.captures(text.as_bytes()).and_then(|found| found.name("number"));
-            number.and_then(|number| std::str::from_utf8(number.as_bytes()).ok()).is_some_and(numbers::is_a_persons)
+            number
+                .and_then(|number| std::str::from_utf8(number.as_bytes()).ok())
+                .is_some_and(numbers::is_personal_number)
         }
     }
 }

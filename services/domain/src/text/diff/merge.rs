@@ -9,6 +9,8 @@ use super::{ChangedRange, changes, lines_of};
 pub struct Conflict {
     /// The merged text with conflict markers.
     pub marked: String,
+    /// The merged text with our lines at every conflict.
+    pub ours: String,
 }
 
 /// Merges the changes that `ours` and `theirs` make to `base`.
@@ -19,17 +21,26 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Conflict> {
     let [base, ours, theirs] = [base, ours, theirs].map(lines_of);
     let mut ours = Branch::of(&base, ours);
     let mut theirs = Branch::of(&base, theirs);
-    let (mut merged, mut has_conflict, mut at) = (String::new(), false, 0);
+    let (mut merged, mut with_ours, mut has_conflict, mut at) = (String::new(), String::new(), false, 0);
     while let Some(region) = next_region(&ours, &theirs) {
-        push(&mut merged, &base[at..region.start]);
+        let unchanged = &base[at..region.start];
+        push(&mut merged, unchanged);
+        push(&mut with_ours, unchanged);
         at = region.end;
         let sides = [ours.take(&region), theirs.take(&region)];
         let original = &base[region];
         match sides {
-            [ours, theirs] if ours == theirs || theirs == original => push(&mut merged, ours),
-            [ours, theirs] if ours == original => push(&mut merged, theirs),
+            [ours, theirs] if ours == theirs || theirs == original => {
+                push(&mut merged, ours);
+                push(&mut with_ours, ours);
+            }
+            [ours, theirs] if ours == original => {
+                push(&mut merged, theirs);
+                push(&mut with_ours, theirs);
+            }
             [ours, theirs] => {
                 has_conflict = true;
+                push(&mut with_ours, ours);
                 let parts = [("<<<<<<< ours\n", ours), ("||||||| original\n", original), ("=======\n", theirs)];
                 for (mark, lines) in parts {
                     merged.push_str(mark);
@@ -43,7 +54,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Conflict> {
         }
     }
     push(&mut merged, &base[at..]);
-    if has_conflict { Err(Conflict { marked: merged }) } else { Ok(merged) }
+    push(&mut with_ours, &base[at..]);
+    if has_conflict { Err(Conflict { marked: merged, ours: with_ours }) } else { Ok(merged) }
 }
 
 fn push(text: &mut String, lines: &[&str]) {

@@ -10,7 +10,7 @@ use knowhow_store::WriteTx;
 use knowhow_store::learning::dreams::{self, EndedRun, OpState, SkillToRestore, StoredOp};
 use knowhow_store::skills::{self, Locked, SkillKey};
 
-use self::offer::{PutBefore, list_unoffered, offer};
+use self::offer::{RestoreBefore, list_unoffered, offer};
 use super::apply::{AUTHOR, lock};
 use super::carry_out::settle;
 use super::journal::{self, Archived, JournalStep, JournalledChange, JournalledCreation};
@@ -97,7 +97,7 @@ struct UndoResult {
     undone: Undone,
     reason: Option<String>,
     /// The previous text to offer, if later changes to the same lines prevented the undo.
-    offer: Option<PutBefore>,
+    offer: Option<RestoreBefore>,
 }
 
 impl UndoResult {
@@ -229,7 +229,7 @@ async fn put_back(ctx: &Ctx, tx: &mut WriteTx, changed: &JournalledChange, is_me
             let reason = format!(
                 "a later change of '{name}' touched the same lines, so it stays; its previous text waits for review"
             );
-            let offer = PutBefore { name: SkillName::parse(&name)?, document: changed.before.clone() };
+            let offer = RestoreBefore { name: SkillName::parse(&name)?, document: changed.before.clone() };
             Ok(UndoResult { undone: Undone::Kept, reason: Some(reason), offer: Some(offer) })
         }
     }

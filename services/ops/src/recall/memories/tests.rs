@@ -66,7 +66,7 @@ fn changed_memories_are_read_again_even_without_room() {
     for room in [ENOUGH, NONE_LEFT] {
         let changed = refresh_at(2, &first, &[(one, "Nothing.", Some([0.0, 1.0]))], room);
         assert_eq!(find(&changed, None), []);
-        assert_eq!(find(&changed, Some(&[1.0, 0.0])), [(one, 0.0, Some(0.0))]);
+        assert_eq!(find(&changed, Some(&[0.0, 1.0])), [(one, 0.0, Some(1.0))]);
     }
 }
 

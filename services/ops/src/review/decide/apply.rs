@@ -17,11 +17,13 @@ pub(super) struct Approved<'a> {
     pub(super) locked: Option<Locked>,
     /// Whether a reviewer approved the submission. False if the checks alone approved it.
     pub(super) by_person: bool,
+    /// The text to write instead of the proposed one, which the user's text is a part of.
+    pub(super) instead: Option<String>,
 }
 
 /// Applies an approved submission. Returns `None` if it deleted the skill.
 pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -> Result<Option<ChangeResult>> {
-    let Approved { waiting, locked, by_person } = approved;
+    let Approved { waiting, locked, by_person, instead } = approved;
     if waiting.submission.kind == SubmissionKind::Delete {
         let locked = locked.ok_or_else(|| stale("the skill"))?;
         let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });
@@ -29,7 +31,8 @@ pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -
         archive(ctx, tx, deletion).await?;
         return Ok(None);
     }
-    let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
+    let proposed = instead.as_deref().or(waiting.document.as_deref());
+    let raw = proposed.ok_or_else(|| Error::internal("a submission without its text"))?;
     // The pending text was valid under the limits of its time, so the length of its body is not limited.
     let limits = ctx.app.limits.with_unbounded_body();
     let document = SkillDocument::parse_named(raw, &limits)?;
@@ -39,7 +42,7 @@ pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -
         new_files: waiting.files.clone(),
         pinned: waiting.pinned,
         request_digest: waiting.request_digest.as_deref().and_then(|digest| digest.try_into().ok()),
-        derived: waiting.derived,
+        derived: waiting.derived || instead.is_some(),
         reviewed: Some(Reviewed {
             author,
             session: waiting.submission.session.clone(),

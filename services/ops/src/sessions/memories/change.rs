@@ -19,7 +19,7 @@ use crate::review::{Whose, access_user};
 /// Changes of a memory. Absent members stay unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"content": "Prefers night trains to planes"}))]
+#[schema(example = json!({}))]
 pub struct ChangeMemory {
     /// The new text; a core memory has at most 500 characters.
     #[schema(min_length = 1, max_length = 8000)]

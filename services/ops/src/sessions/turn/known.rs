@@ -34,7 +34,7 @@ pub(super) async fn start_known(ctx: &Ctx, requested: &RequestedTurn<'_>) -> Res
     if is_repeated || check_open(ctx, state).is_err() || check_log(state.log_bytes, message.len()).is_err() {
         return Ok(None);
     }
-    let Some(catalogue) = ctx.app.catalogues.find_unless_behind(ctx).await? else { return Ok(None) };
+    let Some(catalogue) = ctx.app.catalogues.find_current(ctx).await? else { return Ok(None) };
     if is_expensive(catalogue.skills.len(), message) {
         return Ok(None);
     }

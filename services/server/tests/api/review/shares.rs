@@ -197,9 +197,16 @@ async fn a_person_resolves_conflicting_changes_of_the_same_lines() {
     put(admin, "plan", LINES).await;
     alice.replace("plan", "One.", "My one.").await.ok(200);
     let mine = md(alice, "plan").await;
-    put(admin, "plan", &LINES.replace("One.", "Their one.")).await;
+    let theirs = LINES.replace("One.", "Their one.").replace("Four.", "Their four.");
+    put(admin, "plan", &theirs).await;
     assert_eq!(md(alice, "plan").await, mine);
+    let stale = offer(&world).await;
+    // An edit makes the offer stale. The same update is offered again on the current version.
+    alice.replace("plan", "Two.", "My two.").await.ok(200);
+    let refused = decide(admin, &stale, "approve", json!({"take": "theirs"})).await.refused(409, "stale");
+    assert!(refused["detail"].as_str().unwrap().contains("offered again"), "{refused}");
     let waiting = offer(&world).await;
+    assert_ne!(waiting["id"], stale["id"]);
     let path = format!("/v1/submissions/{}", waiting["id"].as_str().unwrap());
     let shown = admin.get(&path).header("Knowhow-Reason", WHY).await.ok(200);
     let diff = shown["diff"].as_str().unwrap();
@@ -207,14 +214,16 @@ async fn a_person_resolves_conflicting_changes_of_the_same_lines() {
     let refused = decide(admin, &waiting, "approve", json!({})).await.refused(409, "merge-conflict");
     assert!(refused["detail"].as_str().unwrap().contains("take"), "{refused}");
     decide(admin, &waiting, "approve", json!({"take": "both"})).await.refused(422, "invalid");
+    // `"take": "mine"` keeps the lines in conflict, and takes the newer starter's other changes.
     decide(admin, &waiting, "approve", json!({"take": "mine"})).await.ok(200);
-    assert_eq!(md(alice, "plan").await, mine);
+    let own = |text: &str| text.replace("One.", "My one.").replace("Two.", "My two.");
+    assert_eq!(md(alice, "plan").await, text("plan", &own(LINES).replace("Four.", "Their four.")));
     // The skill now counts as derived from the newer starter, so the next merge has no conflict.
-    put(admin, "plan", &LINES.replace("One.", "Their one.").replace("Five.", "Five, and six.")).await;
+    put(admin, "plan", &theirs.replace("Five.", "Five, and six.")).await;
     alice.names().await;
     let waiting = offer(&world).await;
     decide(admin, &waiting, "approve", json!({})).await.ok(200);
-    let merged = text("plan", &LINES.replace("One.", "My one.").replace("Five.", "Five, and six."));
+    let merged = text("plan", &own(LINES).replace("Four.", "Their four.").replace("Five.", "Five, and six."));
     assert_eq!(md(alice, "plan").await, merged);
     // `"take": "theirs"` makes a new version and keeps the version before.
     put(admin, "plan", &LINES.replace("One.", "Wholly new.")).await;

@@ -30,7 +30,7 @@ async fn a_user_runs_two_statements_nearby_and_four_far_away() {
     let limits = UserConcurrency::default();
     for (is_far, at_once) in [(false, 2), (true, 4)] {
         let owner = TenantUser { tenant: TenantId(new_id()), user: UserId(new_id()) };
-        let take = || limits.statements.take_places(places_of_a_statement(is_far), owner, LONG);
+        let take = || limits.statements.take_places(permits_of_statement(is_far), owner, LONG);
         let mut taken = Vec::new();
         for _ in 0..at_once {
             taken.push(take().await.unwrap());

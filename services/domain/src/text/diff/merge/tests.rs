@@ -31,6 +31,12 @@ fn changes_of_the_same_lines_are_a_conflict() {
 }
 
 #[test]
+fn our_lines_are_kept_at_conflicts_together_with_other_changes() {
+    let conflict = merge("a\nb\nc\nd\ne\n", "a\nx\nc\nd\ne\n", "a\ny\nc\nd\nE\n").unwrap_err();
+    assert_eq!(conflict.ours, "a\nx\nc\nd\nE\n");
+}
+
+#[test]
 fn changes_of_adjacent_lines_are_a_conflict() {
     assert!(merge("a\nb\nc\n", "x\nb\nc\n", "a\ny\nc\n").is_err());
     assert!(merge("a\nb\nc\nd\n", "x\nb\nc\nd\n", "a\nb\ny\nd\n").is_ok());

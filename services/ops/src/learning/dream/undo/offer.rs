@@ -14,7 +14,7 @@ use crate::learning::dream::apply::AUTHOR;
 use crate::learning::dream::journal::{self, JournalStep};
 
 /// Lists the texts that still have to be offered, because an earlier undo was interrupted before it offered them.
-pub(super) async fn list_unoffered(tx: &mut WriteTx, ops: &[StoredOp]) -> Result<Vec<(i32, PutBefore)>> {
+pub(super) async fn list_unoffered(tx: &mut WriteTx, ops: &[StoredOp]) -> Result<Vec<(i32, RestoreBefore)>> {
     let is_kept = |op: &&StoredOp| op.op.undo == Some(Undone::Kept) && op.op.undo_submission.is_none();
     let mut offers = Vec::new();
     for op in ops.iter().filter(is_kept) {
@@ -22,19 +22,19 @@ pub(super) async fn list_unoffered(tx: &mut WriteTx, ops: &[StoredOp]) -> Result
         let [JournalStep::Changed(changed)] = steps.as_slice() else { continue };
         if let Some(current) = skills::lock(tx, &SkillKey::Id(changed.skill)).await? {
             let name = SkillName::parse(&current.skill.name)?;
-            offers.push((op.op.position, PutBefore { name, document: changed.before.clone() }));
+            offers.push((op.op.position, RestoreBefore { name, document: changed.before.clone() }));
         }
     }
     Ok(offers)
 }
 
 /// A skill's text from before a run. The undo could not restore it, because the same lines were changed later.
-pub(super) struct PutBefore {
+pub(super) struct RestoreBefore {
     pub(super) name: SkillName,
     pub(super) document: String,
 }
 
-impl SkillChange for PutBefore {
+impl SkillChange for RestoreBefore {
     fn target(&self) -> Target<'_> {
         Target::Named(&self.name)
     }
@@ -53,7 +53,7 @@ impl SkillChange for PutBefore {
 }
 
 /// Submits for review the texts that could not be restored, and stores each submission's id with its operation.
-pub(super) async fn offer(ctx: &Ctx, run: DreamId, offers: Vec<(i32, PutBefore)>) -> Result<()> {
+pub(super) async fn offer(ctx: &Ctx, run: DreamId, offers: Vec<(i32, RestoreBefore)>) -> Result<()> {
     let mut states = Vec::new();
     for (position, before) in offers {
         let reason = Some("the text from before an undone dream; a later change touched the same lines");
