@@ -44,6 +44,8 @@ pub(crate) struct Service {
     address: String,
     token: String,
     timeout: Duration,
+    /// Value of the header `Knowhow-Reason` of all requests.
+    reason: Option<HeaderValue>,
 }
 
 /// Maximum number of attempts for one request while the service is unavailable.
@@ -76,7 +78,7 @@ impl Remote {
             .pool_max_idle_per_host(0)
             .build()
             .context("cannot set up an HTTP client")?;
-        Ok(Service { client, address, token, timeout })
+        Ok(Service { client, address, token, timeout, reason: None })
     }
 
     fn headers(&self, token: &str) -> Result<HeaderMap> {
@@ -101,9 +103,23 @@ impl Service {
         &self.address
     }
 
-    /// Creates a request with the caller's credential.
+    /// Returns this service with a reason that all requests give, for the audit log.
+    ///
+    /// # Errors
+    /// Fails if the reason contains a character that is not allowed in a header.
+    pub(crate) fn with_reason(self, reason: Option<&str>) -> Result<Self> {
+        let reason = reason.map(|reason| HeaderValue::from_bytes(reason.as_bytes())).transpose();
+        let reason = reason.ok().context("the reason contains a line break or another control character")?;
+        Ok(Self { reason, ..self })
+    }
+
+    /// Creates a request with the caller's credential and reason.
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.address))
+        let request = self.client.request(method, format!("{}{path}", self.address));
+        match &self.reason {
+            Some(reason) => request.header("Knowhow-Reason", reason),
+            None => request,
+        }
     }
 
     /// Returns a reader for the list at `path`, which reads page by page.

@@ -1,10 +1,16 @@
 //! The command `knowhow admin`: manages a tenant of a running service.
 
+mod approvals;
+mod credentials;
 mod data_rights;
+mod library;
+mod lines;
 mod lists;
 mod records;
 mod requests;
+mod submissions;
 mod suspensions;
+mod webhook;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -168,6 +174,16 @@ enum AdminCommand {
         /// Slug of the tenant
         slug: String,
     },
+    #[command(flatten)]
+    Submissions(submissions::SubmissionCommand),
+    #[command(flatten)]
+    Approvals(approvals::ApprovalCommand),
+    #[command(flatten)]
+    Library(library::LibraryCommand),
+    #[command(flatten)]
+    Credentials(credentials::CredentialCommand),
+    #[command(flatten)]
+    Webhook(webhook::WebhookCommand),
 }
 
 impl Admin {
@@ -201,6 +217,11 @@ impl Admin {
             AdminCommand::Processes => requests.list_processes().await?,
             AdminCommand::Models { ask } => requests.show_models(ask).await?,
             AdminCommand::ResumeTenant { slug } => requests.suspend("tenants", &slug, None).await?,
+            AdminCommand::Submissions(command) => requests.review_submissions(command).await?,
+            AdminCommand::Approvals(command) => requests.review_texts(command).await?,
+            AdminCommand::Library(command) => requests.manage_library(command).await?,
+            AdminCommand::Credentials(command) => requests.manage_credentials(command).await?,
+            AdminCommand::Webhook(command) => return requests.manage_webhook(command).await,
         }
         Ok(ExitCode::SUCCESS)
     }

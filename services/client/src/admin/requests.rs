@@ -1,6 +1,6 @@
 //! Sends an admin's requests to the service, and prints the responses.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::print;
 pub(super) use crate::service::with;
-use crate::service::{Bounds, Service, ServiceResponse};
+use crate::service::{Bounds, Service, ServiceError, ServiceResponse};
 
 /// The service, the tenant for the requests, and the output format.
 pub(super) struct AdminRequests {
@@ -23,11 +23,17 @@ impl AdminRequests {
         Self { service, tenant, json }
     }
 
+    /// Returns these requests with a reason to access users' data.
+    pub(super) fn with_reason(self, reason: Option<&str>) -> Result<Self> {
+        Ok(Self { service: self.service.with_reason(reason)?, ..self })
+    }
+
     /// Adds the tenant to the query, if one was named. Paths below `/v1/admin/tenants` have no such parameter.
-    fn in_tenant(&self, path: &str) -> String {
+    fn in_tenant(&self, path: &str) -> Result<String> {
         match self.tenant.as_deref().filter(|_| !path.starts_with("/v1/admin/tenants")) {
-            Some(slug) => with(path, "tenant", slug),
-            None => path.to_owned(),
+            Some(_) if !path.starts_with("/v1/admin/") => bail!(NO_TENANT),
+            Some(slug) => Ok(with(path, "tenant", slug)),
+            None => Ok(path.to_owned()),
         }
     }
 
@@ -38,7 +44,7 @@ impl AdminRequests {
     }
 
     pub(super) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<ServiceResponse> {
-        let path = self.in_tenant(path);
+        let path = self.in_tenant(path)?;
         let answer = self.service.send(|service| {
             let request = service.request(method.clone(), &path);
             match body {
@@ -46,7 +52,7 @@ impl AdminRequests {
                 None => request,
             }
         });
-        Ok(answer.await?)
+        answer.await.map_err(in_terms_of_options)
     }
 
     pub(super) async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
@@ -59,10 +65,10 @@ impl AdminRequests {
 
     /// Prints a list page by page with one line per item. Prints `none` if the list is empty.
     pub(super) async fn list(&self, path: &str, line: impl Fn(&Value) -> String, none: &str) -> Result<()> {
-        let path = self.in_tenant(&with(path, "limit", "200"));
+        let path = self.in_tenant(&with(path, "limit", "200"))?;
         let mut pages = self.service.pages(&path);
         // Printing starts after the first response. If the request fails, no incomplete JSON is printed.
-        let mut page: Option<Items> = pages.next(Bounds::VALUE).await?;
+        let mut page: Option<Items> = pages.next(Bounds::VALUE).await.map_err(in_terms_of_options)?;
         let mut output = print::json_output();
         let mut array = if self.json { Some(output.serialize_seq(None)?) } else { None };
         let mut is_empty = true;
@@ -86,6 +92,18 @@ impl AdminRequests {
         self.tell_lines(answer, &[sentence])
     }
 
+    /// Prints a new secret. Without `--json`, standard output has only the secret, so that a script can store it.
+    pub(super) fn tell_secret(&self, answer: &Value, sentence: &str) -> Result<()> {
+        print::note(format!("{sentence}; the secret is shown only once"));
+        self.tell(answer, text(answer, "secret"))
+    }
+
+    /// Deletes an item, and prints `sentence`, or with `--json` the item's id.
+    pub(super) async fn delete(&self, path: &str, id: &str, sentence: String) -> Result<()> {
+        self.ask(Method::DELETE, path, None).await?;
+        self.tell(&json!({ "id": id, "deleted": true }), sentence)
+    }
+
     /// Prints a response as JSON with `--json`, otherwise as `lines`.
     pub(super) fn tell_lines(&self, answer: &Value, lines: &[String]) -> Result<()> {
         if self.json { print::json(answer) } else { print::lines(lines) }
@@ -95,6 +113,25 @@ impl AdminRequests {
     pub(super) fn tell_all(&self, all: &[Value], line: impl Fn(&Value) -> String, none: &str) -> Result<()> {
         let lines: Vec<String> = if all.is_empty() { vec![none.to_owned()] } else { all.iter().map(line).collect() };
         self.tell_lines(&json!(all), &lines)
+    }
+}
+
+const NO_TENANT: &str = "--tenant cannot be used with this command: it works in the tenant of the token";
+
+/// Words of the service's errors, and the options that they are about.
+const OPTIONS: [(&str, &str); 3] = [
+    ("Knowhow-Reason", "give your reason with --reason"),
+    ("\"take\"", "add --take mine or --take theirs"),
+    ("\"accept_findings\"", "add --accept-findings to accept them"),
+];
+
+/// Adds the option that the service's error is about, if there is one.
+fn in_terms_of_options(error: ServiceError) -> anyhow::Error {
+    let option = OPTIONS.into_iter().find(|(words, _)| error.detail.contains(words));
+    let error = anyhow::Error::new(error);
+    match option {
+        Some((_, advice)) => error.context(advice),
+        None => error,
     }
 }
 

@@ -28,5 +28,5 @@ use process::worker;
 use review::submitted;
 use sessions::{background, shown};
 use skills::{examples, exchange};
-use support::{answers, callers, hostile, raw, reviewing, service, signing, sql, talk, zone};
+use support::{admin_cli, answers, callers, hostile, raw, reviewing, service, signing, sql, talk, zone};
 use tenants::{jobs, library};

@@ -1,5 +1,7 @@
 //! Commands of `knowhow`.
 
+mod admin_reviews;
+mod admin_tenants;
 mod commands;
 mod corpus;
 mod deletes;

@@ -26,6 +26,7 @@ fn check(arguments: &[&str], output: &Output) -> String {
             let is_evil = EVIL.contains(c) && !c.is_ascii_graphic() && c != ' ';
             assert!(!is_evil && !c.is_control(), "{arguments:?} prints U+{:04X}: {text:?}", u32::from(c));
         }
+        assert!(!text.contains("panicked at"), "{arguments:?}: {text}");
         assert!(
             !text.lines().any(|line| line.starts_with("all is well")),
             "{arguments:?} prints a forged line: {text}"
@@ -75,9 +76,40 @@ fn item() -> Value {
         "type",
         "detail",
         "title",
+        "skill",
+        "submitter",
+        "created_at",
+        "expires_at",
+        "decided_by",
+        "comment",
+        "diff",
+        "skill_md",
+        "content",
+        "text",
+        "updated_by",
+        "approved_by",
+        "description",
+        "verdict",
+        "prefix",
+        "iss",
+        "algorithm",
+        "audience",
+        "jwks_url",
+        "secret",
+        "url",
+        "error",
+        "deleted_by",
+        "purge_at",
     ] {
         item[member] = json!(EVIL);
     }
+    let finding =
+        json!({"rule": EVIL, "file": EVIL, "line": EVIL, "span": {"start": EVIL}, "reason": EVIL, "view": EVIL});
+    item["tainted_by"] = json!([EVIL]);
+    item["scopes"] = json!([EVIL]);
+    item["resources"] = json!([{"path": EVIL}]);
+    item["findings"] = json!([finding]);
+    item["checks"] = json!([{"step": EVIL, "outcome": EVIL, "reasons": [EVIL], "findings": [finding]}]);
     item
 }
 
@@ -89,7 +121,10 @@ fn lists(_: &Asked) -> (u16, Value) {
     (200, answer)
 }
 
-const ADMIN: [&[&str]; 25] = [
+/// An id that no item has.
+const ID: &str = "00000000-0000-0000-0000-000000000000";
+
+const ADMIN: [&[&str]; 52] = [
     &["erasures"],
     &["users"],
     &["users", EVIL],
@@ -115,6 +150,33 @@ const ADMIN: [&[&str]; 25] = [
     &["resume-tenant", EVIL],
     &["erase-user", EVIL, "--reason", EVIL, "--wait"],
     &["export-user", EVIL, "-o", "/no/such/folder/x"],
+    &["submissions", "--state", EVIL, "--of", EVIL],
+    &["submission", ID],
+    &["submission", EVIL],
+    &["approve", ID, "--comment", EVIL],
+    &["approve", ID, "--reason", EVIL],
+    &["reject", ID, "--comment", EVIL],
+    &["rebase", ID],
+    &["version", ID, "1", "--reason", EVIL],
+    &["approve-version", ID, "1", "--reason", EVIL],
+    &["memories", "--of", EVIL],
+    &["approve-memory", ID, "--of", EVIL],
+    &["souls", "--tainted"],
+    &["approve-soul", "1", "--comment", EVIL],
+    &["library"],
+    &["library-skill", EVIL],
+    &["library-users", EVIL],
+    &["put-library-skill", EVIL, EVIL],
+    &["delete-library-skill", EVIL],
+    &["archive", "--of", EVIL],
+    &["restore", ID, "--reason", EVIL],
+    &["keys"],
+    &["create-key", EVIL, "--scope", EVIL],
+    &["rotate-key", ID],
+    &["create-issuer", EVIL, "--algorithm", EVIL, "--secret-file", EVIL],
+    &["issuers"],
+    &["set-webhook", EVIL],
+    &["test-webhook"],
 ];
 
 #[test]

@@ -1,5 +1,6 @@
 //! Helpers of all tests: the service, callers, answers, hand-written HTTP and SQL.
 
+pub mod admin_cli;
 pub mod answers;
 pub mod callers;
 pub mod certificate;

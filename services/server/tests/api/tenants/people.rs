@@ -2,26 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::admin_cli::{fails, json_of, printed};
 use crate::answers::pluck;
-use crate::callers::{Caller, World};
-use crate::service::{poll_async, shared};
+use crate::callers::World;
+use crate::service::poll_async;
 use crate::talk::Talk;
-
-/// Returns the output of `knowhow admin`.
-fn printed(caller: &Caller, arguments: &[&str]) -> String {
-    let mut command = crate::service::knowhow(&["admin"]);
-    let output = command
-        .args(["--url", &shared().url, "--token", caller.token.as_deref().unwrap()])
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn json_of(caller: &Caller, arguments: &[&str]) -> Value {
-    serde_json::from_str(&printed(caller, &[arguments, &["--json"]].concat())).unwrap()
-}
 
 #[tokio::test]
 async fn users_are_found_by_a_prefix_of_their_names() {
@@ -159,9 +144,7 @@ async fn the_command_line_offers_the_admin_endpoints() {
     let settings = json_of(operator, &set)["settings"].clone();
     assert_eq!((&settings["skills_per_user"], &settings["time_zone"]), (&json!(7), &json!("Europe/Berlin")));
     assert_eq!(settings["starter_skills"], false);
-    let mut refused = crate::service::knowhow(&["admin", "--url", &shared().url]);
-    refused.args(["--token", operator.token.as_deref().unwrap(), "set-tenant", slug, "skills_per_user=-1"]);
-    assert!(!refused.output().unwrap().status.success());
+    fails(operator, &["set-tenant", slug, "skills_per_user=-1"], "skills_per_user");
     assert!(pluck(&json_of(operator, &["tenants"]), "slug").contains(slug));
     let list = async || json_of(operator, &["processes"]);
     let processes =
