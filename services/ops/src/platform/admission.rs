@@ -21,7 +21,7 @@ pub struct Admission {
     pub(crate) patches: LazyQueue,
     /// Comparisons of versions.
     pub(crate) comparisons: LazyQueue,
-    /// Imports whose files are in memory several times.
+    /// Imports, which hold their files in memory several times.
     pub(crate) large_imports: LazyQueue,
     /// Exports that are sent in pieces. Each uses at most 3 MiB: one piece, both plain and packed, and one chunk.
     pub(crate) large_exports: LazyQueue,

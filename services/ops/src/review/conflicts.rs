@@ -8,7 +8,7 @@ pub(super) fn stale(what: &str) -> Error {
     Error::Conflict { code: "stale", detail }
 }
 
-/// Returns the error for an offer of a newer starter whose skill has changed.
+/// Returns the error for an offer of a newer starter if the skill was changed since.
 pub(super) fn offered_again() -> Error {
     let detail =
         "the skill has changed since this was offered; the update is being offered again on the current version";

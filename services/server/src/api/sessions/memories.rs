@@ -110,13 +110,12 @@ pub(crate) async fn change_memory(
 #[get("/v1/memories/{memory}/versions")]
 pub(crate) async fn list_memory_versions(
     ctx: UserCaller,
-    memory: Path<String>,
-    query: Query<ListMemoryVersions>,
+    address: UrlParameters<String, ListMemoryVersions>,
     page: Query<PageQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListMemoryVersions { reason: reason(request.headers())?, page: page.0, ..query.0 };
-    Ok(json(StatusCode::OK, &memories::list_memory_versions(&ctx, &memory, &query).await?))
+    let query = ListMemoryVersions { reason: reason(request.headers())?, page: page.0, ..address.query };
+    Ok(json(StatusCode::OK, &memories::list_memory_versions(&ctx, &address.path, &query).await?))
 }
 
 fn approval(body: OptionalJson<ApproveText>, whose: Whose, request: &HttpRequest) -> Result<ApproveText, ApiError> {

@@ -51,6 +51,8 @@ insert into souls (tenant_id, user_id, version, content, actor, tainted, created
     values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, 1, 'text', 'test', false, now());
 insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, tainted, created_at)
     values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, 'semantic', 'text', '{}', 0.5, false, false, now());
+insert into memory_versions (tenant_id, user_id, memory_id, version, importance, core, created_at, tags, content)
+    values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, 1, 0.5, false, now(), '{}', 'text');
 insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding) values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, 'test', '[1,0]');
 insert into entities (tenant_id, user_id, entity_id, kind, canonical, name, created_at)
     values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, 'skill', '01900000-0000-7000-8000-000000001003'::uuid::text, '01900000-0000-7000-8000-000000001003'::uuid::text, now()),
@@ -152,6 +154,8 @@ insert into souls (tenant_id, user_id, version, content, actor, tainted, created
     values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, 1, 'text', 'test', false, now());
 insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, tainted, created_at)
     values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, 'semantic', 'text', '{}', 0.5, false, false, now());
+insert into memory_versions (tenant_id, user_id, memory_id, version, importance, core, created_at, tags, content)
+    values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, 1, 0.5, false, now(), '{}', 'text');
 insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding) values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, 'test', '[1,0]');
 insert into entities (tenant_id, user_id, entity_id, kind, canonical, name, created_at)
     values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, 'skill', '01900000-0000-7000-8000-000000002003'::uuid::text, '01900000-0000-7000-8000-000000002003'::uuid::text, now()),
