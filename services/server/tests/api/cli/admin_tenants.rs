@@ -140,11 +140,12 @@ async fn the_library_is_filled_from_files_and_folders() {
     }
     // A skill with files, and one that looks like an attack.
     write(ATTACK);
-    fails(admin, &["put-library-skill", "plan", folder], "/skill_md");
+    fails(admin, &["put-library-skill", "plan", folder], "add --accept-findings");
+    assert_eq!(json_of(admin, &["put-library-skill", "plan", folder, "--accept-findings"])["version"], 3);
     let extra = format!("{folder}/notes.md");
     std::fs::write(&extra, "More.").unwrap();
     fails(admin, &["put-library-skill", "plan", folder], &extra);
-    assert_eq!(json_of(admin, &["library"])[0]["version"], 2);
+    assert_eq!(json_of(admin, &["library"])[0]["version"], 3);
     assert_eq!(json_of(admin, &["delete-library-skill", "plan"]), json!({"id": "plan", "deleted": true}));
     assert!(printed(admin, &["library"]).contains("no skill"));
 }

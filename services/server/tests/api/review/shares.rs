@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::admin_cli::{fails, json_of};
 use crate::callers::{Caller, Sending, World, skill};
 use crate::library::{put, text};
 use crate::reviewing::{WHY, decide};
@@ -214,8 +215,10 @@ async fn a_person_resolves_conflicting_changes_of_the_same_lines() {
     let refused = decide(admin, &waiting, "approve", json!({})).await.refused(409, "merge-conflict");
     assert!(refused["detail"].as_str().unwrap().contains("take"), "{refused}");
     decide(admin, &waiting, "approve", json!({"take": "both"})).await.refused(422, "invalid");
+    let id = waiting["id"].as_str().unwrap();
+    fails(admin, &["approve", id, "--reason", WHY], "--take mine or --take theirs");
     // `"take": "mine"` keeps the lines in conflict, and takes the newer starter's other changes.
-    decide(admin, &waiting, "approve", json!({"take": "mine"})).await.ok(200);
+    assert_eq!(json_of(admin, &["approve", id, "--take", "mine", "--reason", WHY])["state"], "approved");
     let own = |text: &str| text.replace("One.", "My one.").replace("Two.", "My two.");
     assert_eq!(md(alice, "plan").await, text("plan", &own(LINES).replace("Four.", "Their four.")));
     // The skill now counts as derived from the newer starter, so the next merge has no conflict.

@@ -5,11 +5,11 @@ use std::process::Output;
 use serde_json::Value;
 
 use crate::callers::Caller;
-use crate::service::{knowhow, shared};
+use crate::service::knowhow;
 
 /// Runs `knowhow admin` with the caller's token.
 pub fn run(caller: &Caller, arguments: &[&str]) -> Output {
-    let mut command = knowhow(&["admin", "--url", &shared().url, "--token", caller.token.as_deref().unwrap()]);
+    let mut command = knowhow(&["admin", "--url", caller.url(), "--token", caller.token.as_deref().unwrap()]);
     command.args(arguments).output().unwrap()
 }
 

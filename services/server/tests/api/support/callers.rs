@@ -27,6 +27,11 @@ impl Caller {
         Self { client: client.clone(), url: service.url.clone(), token, user: None }
     }
 
+    /// Returns the address of the service.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Returns this caller for another process.
     pub fn at(&self, service: &Service) -> Self {
         self.at_url(&service.url)
