@@ -34,13 +34,13 @@ create table memories (
     created_at timestamptz not null,
     -- The author of the current version; null if unknown.
     actor text,
-    -- The reviewer of a tainted memory. Its text does not change before the approval, so the reviewer read this text.
+    -- The reviewer of the current version, if it was tainted.
     approved_by text,
     approved_at timestamptz,
     -- The ended conversation that the memory was made of.
     conversation uuid,
     version integer not null default 1 check (version >= 1),
-    -- When the current version was written; null for the first version.
+    -- When the current version was stored; null if that is the creation.
     updated_at timestamptz,
     primary key (tenant_id, user_id, memory_id),
     foreign key (tenant_id, user_id) references users
@@ -66,6 +66,8 @@ create table memory_versions (
     version integer not null check (version >= 1),
     importance real not null,
     core boolean not null,
+    -- Whether its session, or one of an earlier version, was marked later.
+    tainted boolean not null default false,
     -- When this version was written.
     created_at timestamptz not null,
     actor text,
@@ -75,7 +77,7 @@ create table memory_versions (
     foreign key (tenant_id, user_id, memory_id) references memories on delete cascade
 );
 select app.protect('memory_versions');
-grant select, insert, delete on memory_versions to knowhow_tenant, knowhow_admin;
+grant select, insert, update (tainted), delete on memory_versions to knowhow_tenant, knowhow_admin;
 
 -- There is one vector for each model: while a model is replaced, processes with either model find their vectors.
 create table memory_embeddings (

@@ -438,10 +438,11 @@ begin
     with copies as (
         update memories m set tainted = true
         where m.tenant_id = app.tenant_id() and m.user_id = app.user_id() and not m.tainted and m.approved_at is null
-          and m.created_at >= since
+          and coalesce(m.updated_at, m.created_at) >= since
           and m.memory_id in (select n.memory_id from memories n
-                              where n.tenant_id = app.tenant_id() and n.user_id = app.user_id() and n.created_at >= since
-                              order by n.memory_id desc limit 1000)
+                              where n.tenant_id = app.tenant_id() and n.user_id = app.user_id()
+                                and coalesce(n.updated_at, n.created_at) >= since
+                              order by coalesce(n.updated_at, n.created_at) desc limit 1000)
           and app.has_tainted(app.passages(convert_to(m.content, 'UTF8')))
         returning m.memory_id
     )
@@ -490,6 +491,13 @@ begin
           and m.tenant_id = w.tenant_id and m.user_id = w.user_id and m.memory_id = w.text_id and not m.tainted
           and m.approved_at is null
         returning m.memory_id, m.content
+    ), former as (
+        -- Earlier versions from this session's on: later ones may be derived from it.
+        update memory_versions v set tainted = true from session_texts w
+        where w.tenant_id = app.tenant_id() and w.user_id = app.user_id() and w.session_id = marked_session and w.kind = 'memory'
+          and v.tenant_id = w.tenant_id and v.user_id = w.user_id and v.memory_id = w.text_id and v.version >= w.version
+          and not v.tainted
+        returning v.memory_id, v.content
     ), souled as (
         update souls o set tainted = true from session_texts w
         where w.tenant_id = app.tenant_id() and w.user_id = app.user_id() and w.session_id = marked_session and w.kind = 'soul'
@@ -498,6 +506,8 @@ begin
         returning o.version, o.content
     ), kept as (
         select app.keep_passages(app.passages(convert_to(content, 'UTF8')), memory_id, 0) from marks
+        union all
+        select app.keep_passages(app.passages(convert_to(content, 'UTF8')), memory_id, 0) from former
         union all
         select app.keep_passages(app.passages(convert_to(content, 'UTF8')), app.user_id(), version) from souled
     )

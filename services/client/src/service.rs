@@ -132,6 +132,16 @@ impl Service {
     /// # Errors
     /// Fails with the service's error, or if the service cannot be reached, does not respond or redirects.
     pub(crate) async fn send(&self, make: impl Fn(&Self) -> RequestBuilder) -> Result<ServiceResponse, ServiceError> {
+        self.send_at_most(ATTEMPTS, make).await
+    }
+
+    /// Sends the request like [`Service::send`], at most `attempts` times if the service is unavailable. It is then
+    /// unknown whether the request took effect.
+    pub(crate) async fn send_at_most(
+        &self,
+        attempts: usize,
+        make: impl Fn(&Self) -> RequestBuilder,
+    ) -> Result<ServiceResponse, ServiceError> {
         let (mut attempt, patience) = (1, Instant::now() + self.timeout * PATIENCE);
         loop {
             let request = make(self).build().map_err(|error| ServiceError::unreachable(&self.address, error))?;
@@ -144,7 +154,7 @@ impl Service {
             let may_wait = match refusal.code.as_str() {
                 "rate-limited" => true,
                 // Other errors, such as a full quota, do not disappear within seconds.
-                "unavailable" => attempt < ATTEMPTS,
+                "unavailable" => attempt < attempts,
                 _ => return Err(refusal),
             };
             if !may_wait || Instant::now() + wait > patience {

@@ -45,6 +45,8 @@ pub(super) enum ApprovalCommand {
     ApproveMemory {
         /// Id of the memory
         id: Uuid,
+        /// The version that was read
+        number: i32,
         /// Comment on the approval
         #[arg(long)]
         comment: Option<String>,
@@ -88,24 +90,25 @@ impl AdminRequests {
                 let path = access.path(&only("/v1/memories", tainted));
                 self.with_reason(access.reason())?.list(&path, memory_line, "there is no such memory").await
             }
-            ApprovalCommand::ApproveMemory { id, comment, access } => {
-                self.approve(&format!("/v1/memories/{id}"), comment.as_deref(), &access).await
+            ApprovalCommand::ApproveMemory { id, number, comment, access } => {
+                let body = json!({ "comment": comment, "expected_version": number });
+                self.approve(&format!("/v1/memories/{id}"), &body, &access).await
             }
             ApprovalCommand::Souls { tainted, access } => {
                 let path = access.path(&only("/v1/soul/versions", tainted));
                 self.with_reason(access.reason())?.list(&path, soul_line, "there is no such version").await
             }
             ApprovalCommand::ApproveSoul { number, comment, access } => {
-                self.approve(&format!("/v1/soul/versions/{number}"), comment.as_deref(), &access).await
+                self.approve(&format!("/v1/soul/versions/{number}"), &json!({ "comment": comment }), &access).await
             }
         }
     }
 
     /// Approves the memory or version of the soul at `path`.
-    async fn approve(self, path: &str, comment: Option<&str>, access: &Access) -> Result<()> {
+    async fn approve(self, path: &str, body: &Value, access: &Access) -> Result<()> {
         let requests = self.with_reason(access.reason())?;
         let path = access.path(&format!("{path}/approve"));
-        let answer = requests.ask(Method::POST, &path, Some(&json!({ "comment": comment }))).await?;
+        let answer = requests.ask(Method::POST, &path, Some(body)).await?;
         let line = if answer["id"].is_null() { soul_line(&answer) } else { memory_line(&answer) };
         requests.tell(&answer, line)
     }
@@ -148,8 +151,9 @@ fn version_lines(version: &Value) -> Vec<String> {
 
 fn memory_line(memory: &Value) -> String {
     format!(
-        "{} {}{}, {}: {}",
+        "{} version {} {}{}, {}: {}",
         text(memory, "id"),
+        text(memory, "version"),
         text(memory, "kind"),
         marks(memory),
         text(memory, "created_at"),

@@ -95,7 +95,8 @@ impl AdminRequests {
     }
 
     async fn create_key(&self, path: &str, body: &Value) -> Result<()> {
-        let key = self.ask(Method::POST, path, Some(body)).await?;
+        let unknown = "if the service was unavailable, `keys` shows whether the key was made; revoke it then";
+        let key = self.create_once(path, body).await.context(unknown)?;
         self.tell_secret(&key, &key_line(&key))
     }
 

@@ -43,6 +43,14 @@ impl AdminRequests {
         Ok(answer.json(Bounds::VALUE).await?)
     }
 
+    /// Creates something that every repetition would create again. The request is not repeated if the service is
+    /// unavailable, because its effect is then unknown.
+    pub(super) async fn create_once(&self, path: &str, body: &Value) -> Result<Value> {
+        let path = self.in_tenant(path)?;
+        let answer = self.service.send_at_most(1, |service| service.request(Method::POST, &path).json(body));
+        Ok(answer.await.map_err(in_terms_of_options)?.json(Bounds::VALUE).await?)
+    }
+
     pub(super) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<ServiceResponse> {
         let path = self.in_tenant(path)?;
         let answer = self.service.send(|service| {

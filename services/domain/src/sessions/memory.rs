@@ -59,7 +59,7 @@ pub struct Memory {
     pub version: i32,
     /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// Time of the last change.
+    /// Time of storing this version, if later than the creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<DateTime<Utc>>,
 }
@@ -77,6 +77,8 @@ pub struct MemoryVersion {
     pub importance: f32,
     /// Whether the memory was in every snapshot.
     pub core: bool,
+    /// Whether the session that wrote this or an earlier version was marked later as having read untrusted content.
+    pub tainted: bool,
     /// Actor who wrote this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,

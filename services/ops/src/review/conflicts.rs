@@ -10,8 +10,7 @@ pub(super) fn stale(what: &str) -> Error {
 
 /// Returns the error for an offer of a newer starter if the skill was changed since.
 pub(super) fn offered_again() -> Error {
-    let detail =
-        "the skill has changed since this was offered; the update is being offered again on the current version";
+    let detail = "the skill has changed since this was offered; if the update still applies, it is offered again on the current version";
     Error::Conflict { code: "stale", detail: detail.into() }
 }
 

@@ -126,7 +126,9 @@ pub(super) async fn approve_if_current(
         _ => apply(ctx, &mut tx, Approved { waiting, locked, by_person: by.is_some(), instead }).await?,
     };
     let applied_version = changed.as_ref().map(|changed| changed.skill.version);
-    if let Some(changed) = changed.as_ref().filter(|changed| by.is_some() && changed.written.is_some()) {
+    // A reviewer who takes the user's text has read it as part of the diff only, so it keeps its taint.
+    let is_read = by.is_some() && take != Some(Take::Mine);
+    if let Some(changed) = changed.as_ref().filter(|changed| is_read && changed.written.is_some()) {
         submissions::approve_version(&mut tx, changed.skill.id, changed.skill.version, now);
     }
     submissions::close(&mut tx, id, Decision { applied_version, ..decision });

@@ -112,7 +112,10 @@ async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check
 }
 
 /// Returns the user's text with those changes of the newer starter that conflict with none of the user's. Returns
-/// `None` if that is the user's text, or no valid skill.
+/// `None` if that is the user's text.
+///
+/// # Errors
+/// `Conflict` `merge-conflict` if the merged text is no valid skill.
 pub(super) async fn keep_own(ctx: &Ctx, tx: &mut WriteTx, offered: OfferedText<'_>) -> Result<Option<String>> {
     let OfferedText { name, own, newer } = offered;
     let Some(base) = starter_offers::find_given(tx, name).await? else { return Ok(None) };
@@ -120,7 +123,15 @@ pub(super) async fn keep_own(ctx: &Ctx, tx: &mut WriteTx, offered: OfferedText<'
     let (own, newer) = (own.to_owned(), newer.to_owned());
     compute(move || {
         let merged = diff::merge(&base, &own, &newer).unwrap_or_else(|conflict| conflict.ours);
-        Ok((merged != own && SkillDocument::parse_named(&merged, &limits).is_ok()).then_some(merged))
+        if merged == own {
+            return Ok(None);
+        }
+        if SkillDocument::parse_named(&merged, &limits).is_err() {
+            let detail = "the user's text with the other changes is no valid skill: approve with {\"take\": \"theirs\"}, or \
+                          save a merged text and reject this";
+            return Err(Error::Conflict { code: "merge-conflict", detail: detail.to_owned() });
+        }
+        Ok(Some(merged))
     })
     .await
 }

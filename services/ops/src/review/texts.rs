@@ -1,5 +1,5 @@
-//! Approves memories and soul versions that were written in tainted sessions. Their texts are immutable, so an id or
-//! version identifies exactly the text that was reviewed.
+//! Approves memories and soul versions that were written in tainted sessions. A version identifies exactly the text that
+//! was reviewed.
 
 use knowhow_domain::{Error, Memory, MemoryId, Result, Scope, Soul};
 use knowhow_store::WriteTx;
@@ -22,13 +22,17 @@ pub struct ApproveText {
     /// The reason, which is stored in the audit log.
     #[schema(max_length = 2000)]
     pub comment: Option<String>,
+    /// The version of the memory that was read. Any other version is a conflict. A version of the soul is in the path.
+    #[schema(minimum = 1)]
+    pub expected_version: Option<i32>,
 }
 
 /// Approves a memory, so that prompts can contain it and its text counts as trusted. A memory without taint stays
 /// unchanged.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` for the writer and for other callers without the right to decide.
+/// `NotFound`; `VersionConflict` if `expected_version` is not the current version; `Forbidden` for the writer and for
+/// other callers without the right to decide.
 pub async fn approve_memory(ctx: &Ctx, memory: &str, input: &ApproveText) -> Result<Memory> {
     let missing = || Error::not_found("memory");
     let comment = check_comment(input.comment.as_deref())?;
@@ -39,6 +43,9 @@ pub async fn approve_memory(ctx: &Ctx, memory: &str, input: &ApproveText) -> Res
     let memories::MemoryWithWriter { memory, writer } =
         memories::find_for_update(&mut tx, id).await?.ok_or_else(missing)?;
     accessed.require_reader(writer.as_deref())?;
+    if input.expected_version.is_some_and(|expected| expected != memory.version) {
+        return Err(Error::VersionConflict { current_version: memory.version });
+    }
     if !memory.tainted {
         return Ok(memory);
     }

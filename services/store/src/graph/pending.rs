@@ -9,7 +9,11 @@ use crate::vault::{row, statement};
 /// Maximum number of memories about conversations per user. Above it, the oldest are deleted.
 const OF_CONVERSATIONS: i64 = 1_000;
 
-row! { struct PendingRow { skills: Vec<String>, before: Option<Uuid>, content: Option<String>, outdated: Vec<Uuid> } }
+row! {
+    struct PendingRow {
+        skills: Vec<String>, before: Option<Uuid>, content: Option<String>, is_changed: Option<bool>, outdated: Vec<Uuid>,
+    }
+}
 
 /// Inputs for the memory of an ended conversation.
 #[derive(Debug, Default)]
@@ -18,6 +22,8 @@ pub struct MemoryInputs {
     pub skills: Vec<String>,
     /// Id and text of the previous memory of the conversation, if there was one.
     pub before: Option<(MemoryId, String)>,
+    /// Whether the previous memory was changed after the conversation's end.
+    pub is_changed: bool,
     /// Memories of the oldest conversations. Deleting them makes room for the new memory.
     pub outdated: Vec<MemoryId>,
 }
@@ -27,7 +33,7 @@ statement! {
     write TakePending { session: Uuid, most: i64 } -> PendingRow,
     "-- graph.take_pending
     with before as materialized (
-        select m.memory_id, m.content from memories m
+        select m.memory_id, m.content, m.version from memories m
         where m.tenant_id = $1 and m.user_id = $2 and m.conversation = $3
     ), taken as (
         delete from pending_mentions p where p.tenant_id = $1 and p.user_id = $2 and p.session_id = $3
@@ -47,6 +53,7 @@ statement! {
                  order by s.name
                  limit 64) as skills,
            (select memory_id from before) as before, (select content from before) as content,
+           (select version > 1 from before) as is_changed,
            array(select m.memory_id from memories m
                  where m.tenant_id = $1 and m.user_id = $2 and m.conversation is not null and m.conversation <> $3
                  order by m.memory_id desc offset $4::bigint - 1 limit 10) as outdated"
@@ -60,6 +67,7 @@ pub async fn take_pending(tx: &mut WriteTx, session: SessionId) -> Result<Memory
     Ok(taken.map_or_else(MemoryInputs::default, |row| MemoryInputs {
         skills: row.skills,
         before: row.before.map(MemoryId).zip(row.content),
+        is_changed: row.is_changed.unwrap_or_default(),
         outdated: row.outdated.into_iter().map(MemoryId).collect(),
     }))
 }

@@ -173,9 +173,8 @@ pub struct Page<'a> {
 pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made: Vectors<'_>) -> Result<StoredVectors> {
     let Vectors { model, vectors, now } = made;
     let mut tx = WriteTx::begin(db, principal, "embeddings.put").await?;
-    if kind != EmbeddedKind::Memory {
-        tx.lock_user();
-    }
+    // A concurrent change of the text waits, or is seen.
+    tx.lock_user();
     if kind == EmbeddedKind::Example {
         for (of, embedding) in vectors {
             let (model, embedding, same_up_to) = (model.to_owned(), embedding.clone(), 1.0 - SAME_MEANING);

@@ -69,6 +69,8 @@ pub async fn refuse_tainted(tx: &mut WriteTx, named: &[&str]) -> Result<()> {
     if named.is_empty() {
         return Ok(());
     }
+    // A session is locked after the user's row, as when it is marked.
+    tx.lock_user();
     let named = named.iter().map(|name| (*name).to_owned()).collect();
     tx.write(RefuseTainted { named }).await.map(|_| ())
 }

@@ -53,7 +53,8 @@ pub fn read_only_json_answer<T: DeserializeOwned>(answer: &str) -> Result<T, Cha
         };
         rest = &rest[at + end..];
     }
-    read_json_answer(answer)
+    let only = only.ok_or_else(|| ChatError::Unfit("there is no JSON object in it".to_owned()))?;
+    serde_json::from_value(only).map_err(|error| ChatError::Unfit(complaint(&error)))
 }
 
 /// Returns the text after the last thought; an empty text if the thought does not end.

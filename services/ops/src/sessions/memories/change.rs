@@ -36,10 +36,11 @@ pub struct ChangeMemory {
     /// The version that this change is based on. Any other version is a conflict.
     #[schema(minimum = 1)]
     pub expected_version: Option<i32>,
-    /// People, places, tools and skills that the new text names. Skills named in the text are detected automatically.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// People, places, tools and skills that the new text names, which replace the former ones. Only with `content`.
+    /// Skills named in the text are detected automatically.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 32)]
-    pub entities: Vec<EntityName>,
+    pub entities: Option<Vec<EntityName>>,
 }
 
 /// A memory and the page of its earlier versions to read.
@@ -105,7 +106,10 @@ pub async fn change_memory(ctx: &Ctx, memory: &str, input: &ChangeMemory) -> Res
         tags: input.tags.as_deref().unwrap_or_default(),
     })?;
     let text = match &input.content {
-        Some(content) => Some(prepare_text(ctx, content, &input.entities).await?),
+        Some(content) => Some(prepare_text(ctx, content, input.entities.as_deref().unwrap_or_default()).await?),
+        None if input.entities.is_some() => {
+            return Err(Error::invalid("/entities", "belong to a text; send content too"));
+        }
         None => None,
     };
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.change").await?;
@@ -160,6 +164,7 @@ async fn write(ctx: &Ctx, tx: &mut WriteTx, changing: Changing<'_>) -> Result<Me
         named: &ctx.call.named(None),
         is_doubtful: text.is_some_and(|text| text.is_doubtful),
         embedding: text.and_then(|text| text.embedding(ctx)),
+        has_entities: input.entities.is_some(),
         now: ctx.now(),
     };
     let memory = memories::change(tx, &changed).await?.ok_or_else(full)?;
@@ -176,10 +181,17 @@ impl LongText<Memory> for &ChangeMemory {
     }
 
     async fn restore(&self, tx: &mut WriteTx, memory: &mut Memory) -> Result<()> {
-        memory.content = match &self.content {
-            Some(content) => content.clone(),
-            None => memories::find_for_update(tx, memory.id).await?.ok_or_else(missing)?.memory.content,
-        };
+        if let Some(content) = &self.content {
+            memory.content.clone_from(content);
+            return Ok(());
+        }
+        match memories::find_for_update(tx, memory.id).await? {
+            Some(now) if now.memory.version == memory.version => memory.content = now.memory.content,
+            _ => {
+                let detail = "this change was already made, and the memory has changed since; read it instead";
+                return Err(Error::Conflict { code: "answer-gone", detail: detail.to_owned() });
+            }
+        }
         Ok(())
     }
 }

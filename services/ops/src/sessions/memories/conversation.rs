@@ -21,7 +21,7 @@ const IMPORTANCE: f32 = 0.5;
 const TAG: &str = "conversation";
 
 /// Stores an episodic memory of the session that names the skills used in it. An earlier memory of the session is
-/// replaced. If the user has the maximum number of memories, the memory is not stored.
+/// replaced, unless it was corrected since. If the user has the maximum number of memories, the memory is not stored.
 pub(crate) async fn remember_conversation(ctx: &Ctx, session: SessionId, summary: &ConversationSummary) -> Result<()> {
     let content = summary.as_memory();
     let deadline = Instant::now() + WAIT;
@@ -33,8 +33,8 @@ pub(crate) async fn remember_conversation(ctx: &Ctx, session: SessionId, summary
     let key = session.to_string();
     let is_doubtful = is_doubtful(ctx, &content).await;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.of_conversation").await?;
-    let MemoryInputs { skills, before, outdated } = graph::take_pending(&mut tx, session).await?;
-    if skills.is_empty() || before.as_ref().is_some_and(|(_, known)| *known == content) {
+    let MemoryInputs { skills, before, is_changed, outdated } = graph::take_pending(&mut tx, session).await?;
+    if skills.is_empty() || is_changed || before.as_ref().is_some_and(|(_, known)| *known == content) {
         return tx.commit().await;
     }
     for gone in before.into_iter().map(|(id, _)| id).chain(outdated) {

@@ -99,7 +99,7 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
                     return Err(missing());
                 }
             }
-            let created_at = input.created_at.unwrap_or_else(|| ctx.now());
+            let created_at = input.created_at.unwrap_or(new.now);
             let AddedMemory { memory, is_new } = memories::add_once(tx, &new, created_at).await?.ok_or_else(full)?;
             if is_new {
                 link_memory(ctx, tx, &memory, &MemoryEntities { entities: &text.entities, may_name: &text.may_name });

@@ -124,8 +124,8 @@ fn approval(body: OptionalJson<ApproveText>, whose: Whose, request: &HttpRequest
 
 /// Approve a memory
 ///
-/// Removes the mark permanently, even if its session is marked again; prompts may then include the memory. A marked
-/// memory cannot be changed, so the approval covers exactly the text that was read. Its author cannot approve it.
+/// Removes the mark permanently, even if its session is marked again; prompts may then include the memory. With
+/// `expected_version` the approval covers exactly the text that was read. Its author cannot approve it.
 #[utoipa::path(
     operation_id = "approve_memory",
     tag = "review",

@@ -160,7 +160,7 @@ async fn tainted_versions_memories_and_souls_are_approved() {
 
     let commands: [Vec<&str>; 3] = [
         vec!["approve-version", skill, "1", "--reason", WHY],
-        vec!["approve-memory", memory, "--of", "alice", "--comment", "asked her", "--reason", WHY],
+        vec!["approve-memory", memory, "1", "--of", "alice", "--comment", "asked her", "--reason", WHY],
         vec!["approve-soul", "1", "--of", "alice", "--reason", WHY],
     ];
     for command in &commands {
@@ -169,7 +169,7 @@ async fn tainted_versions_memories_and_souls_are_approved() {
         // In another tenant there is no such user, skill or memory.
         fails(&elsewhere.admin, command, "404");
     }
-    fails(admin, &["approve-memory", memory, "--of", "alice"], "--reason");
+    fails(admin, &["approve-memory", memory, "1", "--of", "alice"], "--reason");
     fails(admin, &["approve-version", skill, "1", "--reason", "ok"], "8 to 200");
     let approved = json_of(admin, &commands[0]);
     assert_eq!((&approved["tainted"], &approved["version"]), (&json!(false), &json!(1)), "{approved}");

@@ -160,7 +160,7 @@ const ADMIN: [&[&str]; 52] = [
     &["version", ID, "1", "--reason", EVIL],
     &["approve-version", ID, "1", "--reason", EVIL],
     &["memories", "--of", EVIL],
-    &["approve-memory", ID, "--of", EVIL],
+    &["approve-memory", ID, "1", "--of", EVIL],
     &["souls", "--tainted"],
     &["approve-soul", "1", "--comment", EVIL],
     &["library"],

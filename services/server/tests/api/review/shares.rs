@@ -239,3 +239,22 @@ async fn a_person_resolves_conflicting_changes_of_the_same_lines() {
     assert_eq!(alice.get(&format!("/v1/skills/plan/versions/{before}")).await.ok(200)["skill_md"], merged);
     service.check_log();
 }
+
+#[tokio::test]
+async fn taking_the_users_text_does_not_approve_it() {
+    let (_ground, service) = ground_with_worker().await;
+    let world = World::at(&service, &service, json!({"starter_skills": false, "review": "off"})).await;
+    let World { alice, admin, .. } = &world;
+    put(admin, "plan", LINES).await;
+    let talk = Talk::open(alice, json!({"key": "web"})).await;
+    let edits = json!({"edits": [{"old_string": "One.", "new_string": "My one from the web."}]});
+    alice.patch("/v1/skills/plan", edits).header("Knowhow-Session", "web").await.ok(200);
+    alice.post(&talk.path("/taint"), json!({"source": "https://example.com"})).await.ok(200);
+    assert_eq!(alice.peek("plan").await["tainted"], true);
+    put(admin, "plan", &LINES.replace("One.", "Their one.").replace("Four.", "Their four.")).await;
+    alice.names().await;
+    let waiting = offer(&world).await;
+    decide(admin, &waiting, "approve", json!({"take": "mine"})).await.ok(200);
+    assert!(md(alice, "plan").await.contains("Their four."));
+    assert_eq!(alice.peek("plan").await["tainted"], true);
+}

@@ -29,6 +29,8 @@ pub struct ChangedMemory<'a> {
     pub is_doubtful: bool,
     /// Model and vector of a new text; `None` if the text is unchanged or has no vector.
     pub embedding: Option<(&'a str, &'a [f32])>,
+    /// Whether entities are given, which replace the former ones. Skills that the text names do not count.
+    pub has_entities: bool,
     pub now: DateTime<Utc>,
 }
 
@@ -36,7 +38,7 @@ row! { struct SameMemoryRow { memory_id: Uuid } }
 
 row! {
     MemoryVersion {
-        version: i32, content: String, tags: Vec<String>, importance: f32, core: bool, written_by: Option<String>,
+        version: i32, content: String, tags: Vec<String>, importance: f32, core: bool, tainted: bool, written_by: Option<String>,
         created_at: DateTime<Utc>,
     }
 }
@@ -50,13 +52,15 @@ statement! {
     limit 1"
 }
 
-// A new text gets new entities and a new vector. Sessions must not show the former text of a core memory, so older
+// A new text gets a new vector and mentions the skills that it names; skills of a conversation stay. Other entities are
+// replaced only by given ones. Sessions must not show the former text of a core memory, so older
 // snapshots are no longer used.
 statement! {
     write ChangeMemory {
         memory: Uuid, content: String, tags: Vec<String>, importance: f32, core: bool, now: DateTime<Utc>,
         model: Option<String>, embedding: Option<Vec<f32>>, named: Vec<String>, most_core: i64, audit_id: Uuid,
         actor: String, is_doubtful: bool, most_versions: i32, most_of_user: i64, has_new_text: bool,
+        has_entities: bool,
     } -> Memory,
     "-- memories.change
     with current as materialized (
@@ -65,7 +69,8 @@ statement! {
             select count(*) from memories o where o.tenant_id = $1 and o.user_id = $2 and o.core))
     ), weighed as materialized (
         select w.tainted or $15 as tainted, w.sessions
-        from app.weigh($11, false, null, null, array[convert_to($4, 'UTF8')], '{}', null, null, $3, 0) w
+        from app.weigh($11, false, null, null, array[convert_to($4, 'UTF8')], '{}',
+                       (select convert_to(content, 'UTF8') from current), null, $3, 0) w
     ), former as (
         insert into memory_versions
             (tenant_id, user_id, memory_id, version, importance, core, created_at, actor, tags, content)
@@ -84,20 +89,24 @@ statement! {
     ), changed as (
         update memories m
         set content = $4, tags = $5, importance = $6, core = $7, version = m.version + 1, updated_at = $8, actor = $14,
-            tainted = w.tainted, approved_by = null, approved_at = null
+            tainted = case when $18 then w.tainted else m.tainted end,
+            approved_by = case when $18 then null else m.approved_by end,
+            approved_at = case when $18 then null else m.approved_at end
         from current c, weighed w
         where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = c.memory_id
         returning m.*
     ), noted as (
         insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
-        select $1, $2, s, 'memory', memory_id, 0 from changed, weighed w, unnest(w.sessions) s
+        select $1, $2, s, 'memory', memory_id, version from changed, weighed w, unnest(w.sessions) s
         on conflict do nothing
     ), unmentioned as (
-        delete from mentions n using current
+        delete from mentions n using current c, entities e
         where $18 and n.tenant_id = $1 and n.user_id = $2 and n.memory_id = $3
+          and e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.entity_id
+          and case when e.kind = 'skill' then c.conversation is null else $19 end
     ), unnamed as (
         delete from entities e using current
-        where $18 and e.tenant_id = $1 and e.user_id = $2 and e.kind is distinct from 'skill'
+        where $18 and $19 and e.tenant_id = $1 and e.user_id = $2 and e.kind is distinct from 'skill'
           and e.entity_id = any (array(select n.entity_id from mentions n
                                        where n.tenant_id = $1 and n.user_id = $2 and n.memory_id = $3))
           and not exists (select from mentions o
@@ -128,7 +137,7 @@ statement! {
 statement! {
     read ListVersions { memory: Uuid, before: i32, limit: i64 } -> MemoryVersion,
     "-- memories.list_versions
-    select v.version, v.content, v.tags, v.importance, v.core, app.shown_actor(v.actor) as written_by, v.created_at
+    select v.version, v.content, v.tags, v.importance, v.core, v.tainted, app.shown_actor(v.actor) as written_by, v.created_at
     from memory_versions v
     where v.tenant_id = $1 and v.user_id = $2 and v.memory_id = $3 and v.version < $4
     order by v.version desc
@@ -169,6 +178,7 @@ pub async fn change(tx: &mut WriteTx, changed: &ChangedMemory<'_>) -> Result<Opt
             most_versions: VERSIONS,
             most_of_user: VERSIONS_OF_USER,
             has_new_text: changed.content != changed.before.content,
+            has_entities: changed.has_entities,
         })
         .await?;
     Ok(rows.into_iter().next())

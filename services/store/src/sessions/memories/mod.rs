@@ -102,8 +102,8 @@ statement! {
         limit 1
     ), made as (
         insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, session,
-            tainted, created_at, actor, conversation)
-        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $21, $17, $18
+            tainted, created_at, actor, conversation, updated_at)
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $21, $17, $18, nullif($10::timestamptz, $21::timestamptz)
         from counts, weighed w
         where memories < $13 and (not $8 or core < $15) and not exists (select from known)
         returning *

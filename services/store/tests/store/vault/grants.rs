@@ -30,7 +30,7 @@ const GRANTS: &str = "
     knowhow_admin library_vectors: select
     knowhow_admin memories: delete, insert, select, update (tainted)
     knowhow_admin memory_embeddings: delete, insert, select, update
-    knowhow_admin memory_versions: delete, insert, select
+    knowhow_admin memory_versions: delete, insert, select, update (tainted)
     knowhow_admin messages: insert, select
     knowhow_admin session_feedback: insert, select
     knowhow_admin session_texts: insert, select
@@ -132,7 +132,7 @@ const GRANTS: &str = "
     knowhow_tenant library_vectors: select
     knowhow_tenant memories: delete, insert, select, update (content, tags, importance, core, tainted, actor, approved_by, approved_at, version, updated_at)
     knowhow_tenant memory_embeddings: delete, insert, select, update
-    knowhow_tenant memory_versions: delete, insert, select
+    knowhow_tenant memory_versions: delete, insert, select, update (tainted)
     knowhow_tenant mentions: delete, insert, select
     knowhow_tenant messages: insert, select
     knowhow_tenant pending_mentions: delete, insert, select
