@@ -54,6 +54,8 @@ pub(crate) async fn list_memories(
 }
 
 /// Read a memory
+///
+/// Returns the memory's current version. Earlier ones are at `versions` below it.
 #[utoipa::path(
     operation_id = "get_memory",
     tag = "memories",
