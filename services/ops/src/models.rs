@@ -112,6 +112,11 @@ impl Models {
         Ok(models)
     }
 
+    /// Returns the name of the embedding model, if there is one.
+    pub fn embedding_model(&self) -> Option<&str> {
+        self.embedder.as_deref().map(|embedder| embedder.model())
+    }
+
     /// Returns the reason why the local model cannot be used; `None` if it is usable or not configured.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()

@@ -18,11 +18,11 @@ use crate::service::{Service, ServiceError};
 /// Options of a sync.
 pub(super) struct SyncOptions {
     pub(super) mode: Mode,
-    /// Whether a removal on one side removes the skill on the other side.
+    /// Whether to delete a skill on one side after it was deleted on the other.
     pub(super) deletes: bool,
-    /// Whether a round may delete more than half of the skills.
+    /// Whether to delete even more than half of the skills at once.
     pub(super) deletes_all: bool,
-    /// Whether the steps are only reported.
+    /// Whether to report the steps without taking them.
     pub(super) is_dry: bool,
     /// Namespace that is prepended to the names of the folder's skills.
     pub(super) prefix: Option<SkillName>,

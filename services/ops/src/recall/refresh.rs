@@ -91,7 +91,7 @@ fn read_source(ctx: &Ctx, least: i64) -> ReadSource {
 /// Reads the changes since `before`, and returns the catalogue at revision `least` or later.
 async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Result<UserCatalogue> {
     let library = ctx.app.library.vectors();
-    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let model = ctx.app.models.embedding_model();
     let mut reading = read_source(ctx, least);
     let lacks_vectors = |stamps: &Stamps| {
         model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none())
@@ -158,7 +158,7 @@ pub(super) fn list_wanted(before: &UserCatalogue, stamps: &[SkillStamp], keeps_v
 /// Adds the current examples. The vectors of examples are cached even if the vectors of the skills are not, because
 /// there are few examples.
 async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Result<UserCatalogue> {
-    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let model = ctx.app.models.embedding_model();
     let learned = match (wanted, model) {
         // The examples of the previous catalogue were kept, and are current.
         (Some(revision), _) if catalogue.examples_revision.is_some_and(|own| own >= revision) => return Ok(catalogue),

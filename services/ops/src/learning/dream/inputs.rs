@@ -40,7 +40,7 @@ impl Inputs {
     /// Reads the user's data that dreams consider.
     pub(super) async fn read(ctx: &Ctx, pass: Option<Pass>, priority: Priority) -> Result<Self> {
         let (db, principal, now) = (&ctx.app.db, &ctx.principal, ctx.now());
-        let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+        let model = ctx.app.models.embedding_model();
         let most = i64::try_from(MOST_REQUESTS).unwrap_or(i64::MAX);
         let talks = ConversationFilter { since: now - TimeDelta::days(DAYS), idle_since: now - IDLE, most, model };
         let (skills, mut sessions, learned) = futures_util::try_join!(

@@ -7,7 +7,7 @@ use knowhow_domain::recall::{ListedSkill, SkillText};
 use knowhow_domain::{MemoryId, Result};
 use knowhow_store::sessions::memories::{self, Head, MemoriesStamp, ReadText, WantedText};
 
-use super::searched::{KnownMemory, SearchedMemories, model_of};
+use super::searched::{KnownMemory, SearchedMemories};
 use crate::recall::user_cache::{SearchCopy, UserCopies};
 use crate::{App, Ctx};
 
@@ -52,7 +52,7 @@ impl SearchCopy for SearchedMemories {
     }
 
     async fn refresh(self: Arc<Self>, ctx: &Ctx, _: Option<MemoriesStamp>) -> Result<Self> {
-        let (model, most) = (model_of(&ctx.app), ctx.app.catalogues.most_of_memories);
+        let (model, most) = (ctx.app.models.embedding_model(), ctx.app.catalogues.most_of_memories);
         let (stamp, heads) = memories::list_heads(&ctx.app.db, &ctx.principal, model).await?;
         let (wanted, is_more) = self.list_wanted(&heads, TEXTS, most);
         let read = match wanted.as_slice() {

@@ -7,11 +7,11 @@ use knowhow_domain::{MemoryId, MemoryKind, Result};
 use knowhow_store::sessions::memories::{self, MemoriesStamp};
 
 use super::super::source::{MatchFeatures, SearchTerms};
-use crate::{App, Ctx};
+use crate::Ctx;
 
 /// Returns the caller's current memories. If many are new, their texts are read later, in the background.
 pub(super) async fn memories_now(ctx: &Ctx) -> Result<Arc<SearchedMemories>> {
-    let stamp = memories::find_stamp(&ctx.app.db, &ctx.principal, model_of(&ctx.app)).await?;
+    let stamp = memories::find_stamp(&ctx.app.db, &ctx.principal, ctx.app.models.embedding_model()).await?;
     if stamp == MemoriesStamp::default() {
         return Ok(Arc::default());
     }
@@ -79,9 +79,4 @@ impl SearchedMemories {
     pub(super) fn place(&self, memory: MemoryId) -> Option<usize> {
         self.memories.binary_search_by_key(&memory, |known| known.id).ok()
     }
-}
-
-/// Returns the name of the embedding model, if one is configured.
-pub(super) fn model_of(app: &App) -> Option<&str> {
-    app.models.embedder.as_deref().map(|embedder| embedder.model())
 }

@@ -6,14 +6,15 @@ use knowhow_domain::{Error, Memory, MemoryId, MemoryVersion, Result, Scope};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::memories::{self, ChangedMemory, MemoryWithWriter};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::save::{MemoryFields, PreparedText, check_fields, full, missing, prepare_text};
+use super::prepare::{PreparedText, WAIT, prepare_text};
+use super::save::{MemoryFields, check_fields, full, missing};
 use crate::Ctx;
 use crate::change::guard::guard_memory;
 use crate::context::idempotency::{LongText, Request};
-use crate::context::page::{Page, PageQuery, window};
-use crate::graph::{MemoryEntities, link_memory};
+use crate::context::page::Page;
+use crate::graph::check_entities;
 use crate::review::{Whose, access_user};
 
 /// Changes of a memory. Absent members stay unchanged.
@@ -43,23 +44,6 @@ pub struct ChangeMemory {
     pub entities: Option<Vec<EntityName>>,
 }
 
-/// A memory and the page of its earlier versions to read.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ListMemoryVersions {
-    /// Return the versions of this user's memory, by external id. Only for admins, with a reason in the header
-    /// `Knowhow-Reason`.
-    #[param(max_length = 255)]
-    pub user: Option<String>,
-    /// The header `Knowhow-Reason` of an admin.
-    #[serde(skip)]
-    #[param(ignore)]
-    pub reason: Option<String>,
-    #[serde(skip)]
-    #[param(ignore)]
-    pub page: PageQuery,
-}
-
 /// Returns a memory of the caller.
 ///
 /// # Errors
@@ -74,15 +58,13 @@ pub async fn get_memory(ctx: &Ctx, memory: &str) -> Result<Memory> {
 /// # Errors
 /// `NotFound` if the user has no such memory. To read another user's memory, the caller must be an admin with the
 /// scope `review` and give a reason; otherwise `Forbidden`.
-pub async fn list_memory_versions(ctx: &Ctx, memory: &str, query: &ListMemoryVersions) -> Result<Page<MemoryVersion>> {
+pub async fn list_memory_versions(ctx: &Ctx, memory: &str, whose: &Whose) -> Result<Page<MemoryVersion>> {
     ctx.principal.require(Scope::Memories)?;
-    let (limit, before) = (query.page.limit()?, query.page.after::<i32>()?.unwrap_or(i32::MAX));
-    let whose = Whose { user: query.user.clone(), reason: query.reason.clone() };
-    let ctx = &access_user(ctx, &whose, "memory.read").await?.ctx;
+    let ctx = &access_user(ctx, whose, "memory.read").await?.ctx;
     let id = parse_id(memory)?;
     find(ctx, id).await?;
-    let rows = memories::list_versions(&ctx.app.db, &ctx.principal, id, window(before, limit)).await?;
-    Page::of(rows, limit, |last| last.version)
+    let items = memories::list_versions(&ctx.app.db, &ctx.principal, id).await?;
+    Ok(Page { items, next_cursor: None })
 }
 
 /// Changes a memory as its next version. New snapshots contain the new text, and recall finds it immediately. A change
@@ -106,7 +88,10 @@ pub async fn change_memory(ctx: &Ctx, memory: &str, input: &ChangeMemory) -> Res
         tags: input.tags.as_deref().unwrap_or_default(),
     })?;
     let text = match &input.content {
-        Some(content) => Some(prepare_text(ctx, content, input.entities.as_deref().unwrap_or_default()).await?),
+        Some(content) => {
+            let entities = check_entities(input.entities.as_deref().unwrap_or_default())?;
+            Some(prepare_text(ctx, content, entities, WAIT).await?)
+        }
         None if input.entities.is_some() => {
             return Err(Error::invalid("/entities", "belong to a text; send content too"));
         }
@@ -169,7 +154,7 @@ async fn write(ctx: &Ctx, tx: &mut WriteTx, changing: Changing<'_>) -> Result<Me
     };
     let memory = memories::change(tx, &changed).await?.ok_or_else(full)?;
     if let Some(text) = text {
-        link_memory(ctx, tx, &memory, &MemoryEntities { entities: &text.entities, may_name: &text.may_name });
+        text.link(ctx, tx, &memory);
     }
     Ok(memory)
 }

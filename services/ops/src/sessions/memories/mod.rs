@@ -4,10 +4,12 @@ mod change;
 mod conversation;
 mod delete;
 mod list;
+mod prepare;
 mod save;
 
-pub use change::{ChangeMemory, ListMemoryVersions, change_memory, get_memory, list_memory_versions};
+pub use change::{ChangeMemory, change_memory, get_memory, list_memory_versions};
 pub(crate) use conversation::remember_conversation;
 pub use delete::delete_memory;
 pub use list::{ListMemories, ListedMemory, list_memories};
+pub(crate) use prepare::{PreparedText, prepare_text};
 pub use save::{SaveMemory, save_memory};

@@ -1,23 +1,19 @@
 //! Saves memories.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
-use knowhow_domain::graph::{EntityKind, EntityName};
+use knowhow_domain::graph::EntityName;
 use knowhow_domain::kernel::bounds::share_or_null;
-use knowhow_domain::{Error, FieldError, Memory, MemoryId, MemoryKind, Result, Scope, SkillId};
+use knowhow_domain::{Error, FieldError, Memory, MemoryId, MemoryKind, Result, Scope};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::memories::{self, AddedMemory, CORE_MEMORIES, MEMORIES, NewMemory};
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 use utoipa::ToSchema;
 
+use super::prepare::{WAIT, prepare_text};
 use crate::Ctx;
 use crate::change::guard::guard_memory;
-use crate::change::scan::is_doubtful;
 use crate::context::idempotency::{LongText, Request};
-use crate::graph::{MemoryEntities, NamedSkills, check_entities, link_memory, named_skills};
+use crate::graph::check_entities;
 
 /// A memory to save.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -59,8 +55,6 @@ const CONTENT_CHARS: usize = 8_000;
 /// Maximum number of characters in a core memory. It is lower than for other memories, because every prompt contains
 /// all core memories.
 const CORE_CHARS: usize = 500;
-/// Maximum wait for the memory's vector. A memory without a vector is found only by words.
-pub(super) const WAIT: Duration = Duration::from_secs(2);
 
 /// Saves a memory. It can be found immediately. If the user already has a memory with this text, no second one is
 /// stored.
@@ -75,7 +69,7 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
     check(ctx, input)?;
     let replaced =
         input.replaces.as_deref().map(|id| id.trim().parse::<MemoryId>().map_err(|_| missing())).transpose()?;
-    let text = prepare_text(ctx, &input.content, &input.entities).await?;
+    let text = prepare_text(ctx, &input.content, check_entities(&input.entities)?, WAIT).await?;
     let named = ctx.call.named(input.session.as_deref());
     let new = NewMemory {
         kind: input.kind.unwrap_or_default(),
@@ -102,45 +96,13 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
             let created_at = input.created_at.unwrap_or(new.now);
             let AddedMemory { memory, is_new } = memories::add_once(tx, &new, created_at).await?.ok_or_else(full)?;
             if is_new {
-                link_memory(ctx, tx, &memory, &MemoryEntities { entities: &text.entities, may_name: &text.may_name });
+                text.link(ctx, tx, &memory);
             }
             Ok(memory)
         })
         .await?;
     tx.commit().await?;
     Ok(memory)
-}
-
-/// Values computed from a memory's text before it is stored.
-pub(super) struct PreparedText {
-    vector: Option<Arc<[f32]>>,
-    pub(super) entities: Vec<(EntityKind, String)>,
-    /// Skills with texts that may mention these entities.
-    pub(super) may_name: Vec<SkillId>,
-    /// Whether the text looks like an attack.
-    pub(super) is_doubtful: bool,
-}
-
-impl PreparedText {
-    /// Returns the model and the vector, if there is one.
-    pub(super) fn embedding<'a>(&'a self, ctx: &'a Ctx) -> Option<(&'a str, &'a [f32])> {
-        let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
-        model.zip(self.vector.as_deref())
-    }
-}
-
-/// Embeds and scans a memory's text, and finds the skills that it names, within [`WAIT`].
-///
-/// # Errors
-/// `Invalid` if the entities are invalid.
-pub(super) async fn prepare_text(ctx: &Ctx, content: &str, entities: &[EntityName]) -> Result<PreparedText> {
-    let mut entities = check_entities(entities)?;
-    let deadline = Instant::now() + WAIT;
-    let embedding = crate::recall::embed_document(ctx, content, Some(deadline));
-    let (vector, skills) = tokio::join!(embedding, named_skills(ctx, content, &entities, deadline));
-    let (vector, NamedSkills { names, may_name }) = (vector?, skills?);
-    entities.extend(names.into_iter().map(|name| (EntityKind::Skill, name)));
-    Ok(PreparedText { vector, entities, may_name, is_doubtful: is_doubtful(ctx, content).await })
 }
 
 /// The content is not stored with the answer, because a repeated request contains it.

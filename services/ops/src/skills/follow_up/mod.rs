@@ -41,7 +41,7 @@ pub(crate) fn follow_up<'a>(
         tasks: jobs.tasks(app),
         is_bulk,
         outdates_vectors: embeds,
-        replaced_by: app.models.embedder.as_deref().map(|embedder| embedder.model()),
+        replaced_by: app.models.embedding_model(),
         outdates_summary: summarizes,
         relates: says_other_relations(before.map(|before| before.document.as_str()), document.raw()),
     }

@@ -7,7 +7,7 @@ use knowhow_domain::{Memory, MemoryVersion, Soul};
 use knowhow_ops::context::page::{Page, PageQuery};
 use knowhow_ops::recall::{Recall, RecalledItems};
 use knowhow_ops::review::{self, ApproveText, Whose};
-use knowhow_ops::sessions::memories::{self, ChangeMemory, ListMemories, ListMemoryVersions, ListedMemory, SaveMemory};
+use knowhow_ops::sessions::memories::{self, ChangeMemory, ListMemories, ListedMemory, SaveMemory};
 use knowhow_ops::sessions::soul::{self, ListSouls, ListedSoul, PutSoul};
 
 use crate::api::review::{ReasonHeader, reason};
@@ -106,18 +106,17 @@ pub(crate) async fn change_memory(
     operation_id = "list_memory_versions",
     tag = "memories",
     security(("bearer" = ["memories"])),
-    params(("memory" = String, Path, description = "Id"), ListMemoryVersions, PageQuery, ReasonHeader),
-    responses((status = 200, description = "A page", body = Page<MemoryVersion>), ReadProblems)
+    params(("memory" = String, Path, description = "Id"), Whose, ReasonHeader),
+    responses((status = 200, description = "All of them", body = Page<MemoryVersion>), ReadProblems)
 )]
 #[get("/v1/memories/{memory}/versions")]
 pub(crate) async fn list_memory_versions(
     ctx: UserCaller,
-    address: UrlParameters<String, ListMemoryVersions>,
-    page: Query<PageQuery>,
+    address: UrlParameters<String, Whose>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListMemoryVersions { reason: reason(request.headers())?, page: page.0, ..address.query };
-    Ok(json(StatusCode::OK, &memories::list_memory_versions(&ctx, &address.path, &query).await?))
+    let whose = Whose { reason: reason(request.headers())?, ..address.query };
+    Ok(json(StatusCode::OK, &memories::list_memory_versions(&ctx, &address.path, &whose).await?))
 }
 
 fn approval(body: OptionalJson<ApproveText>, whose: Whose, request: &HttpRequest) -> Result<ApproveText, ApiError> {

@@ -56,10 +56,7 @@ async fn a_change_keeps_the_id_and_the_other_fields_and_the_earlier_version() {
     assert_eq!((&versions[1]["tags"], &versions[1]["version"]), (&json!(["travel"]), &json!(1)));
     assert_eq!(versions[1]["created_at"], before["created_at"]);
     assert_eq!(versions[1]["written_by"], "user:alice");
-    let first = alice.get(&format!("{path}/versions?limit=1")).await.ok(200);
-    let cursor = first["next_cursor"].as_str().unwrap();
-    let next = alice.get(&format!("{path}/versions?limit=1&cursor={cursor}")).await.ok(200);
-    assert_eq!(pluck(&next["items"], "content"), ["Flies from Lisbon"]);
+    alice.get(&format!("{path}/versions?limit=1")).await.refused(400, "malformed");
 
     for path in [path.clone(), format!("{path}/versions")] {
         bob.get(&path).await.refused(404, "not-found");

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::CORE_MEMORIES;
 use crate::vault::{read, row, statement};
-use crate::{Database, Principal, Window, WriteTx};
+use crate::{Database, Principal, WriteTx};
 
 /// Maximum number of earlier versions per memory. The oldest is deleted first.
 pub const VERSIONS: i32 = 10;
@@ -135,13 +135,12 @@ statement! {
 }
 
 statement! {
-    read ListVersions { memory: Uuid, before: i32, limit: i64 } -> MemoryVersion,
+    read ListVersions { memory: Uuid } -> MemoryVersion,
     "-- memories.list_versions
     select v.version, v.content, v.tags, v.importance, v.core, v.tainted, app.shown_actor(v.actor) as written_by, v.created_at
     from memory_versions v
-    where v.tenant_id = $1 and v.user_id = $2 and v.memory_id = $3 and v.version < $4
-    order by v.version desc
-    limit $5"
+    where v.tenant_id = $1 and v.user_id = $2 and v.memory_id = $3
+    order by v.version desc"
 }
 
 /// Returns another memory of this kind with this text, if the user has one.
@@ -184,13 +183,7 @@ pub async fn change(tx: &mut WriteTx, changed: &ChangedMemory<'_>) -> Result<Opt
     Ok(rows.into_iter().next())
 }
 
-/// Lists earlier versions of a memory, newest first.
-pub async fn list_versions(
-    db: &Database,
-    principal: &Principal,
-    memory: MemoryId,
-    page: Window<i32>,
-) -> Result<Vec<MemoryVersion>> {
-    let Window { behind: before, limit } = page;
-    read(db, principal, ListVersions { memory: memory.0, before, limit }).await
+/// Lists earlier versions of a memory, newest first: at most [`VERSIONS`].
+pub async fn list_versions(db: &Database, principal: &Principal, memory: MemoryId) -> Result<Vec<MemoryVersion>> {
+    read(db, principal, ListVersions { memory: memory.0 }).await
 }
