@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::callers::{Caller, World, skill};
 use crate::service::{PATIENCE, poll_async};
 use crate::sql::execute_at;
-use crate::talk::Talk;
+use crate::talk::{Talk, described};
 use crate::worker::{Ground, world};
 
 pub const WITH_WORKER: (&str, &str) = ("KNOWHOW_WITH_WORKER", "true");
@@ -83,6 +83,28 @@ async fn a_silent_conversation_ends_and_a_model_summarizes_it() {
     let asked = model.seen().last().unwrap().body.to_string();
     assert!(asked.contains("Book a train to Rome"), "{asked}");
     service.check_log();
+}
+
+#[tokio::test]
+async fn a_corrected_memory_of_a_conversation_stays_when_its_summary_is_made_again() {
+    let ground = Ground::new();
+    let says = json!({"title": "A trip to Rome", "topics": ["Rome"], "decisions": ["Go by train"], "pending": []});
+    let model = FakeServer::start([Reply::Status(500, "", "")]);
+    let service = ground.serve(&chat(&model.url()));
+    let alice = &world(&service).await.alice;
+    alice.create(described("book-train", "Books trains. Use when somebody wants a train.")).await;
+    let talk = Talk::open(alice, json!({"key": "k", "channel": "chat"})).await;
+    talk.say("Please use book-train for a trip to Rome").await;
+    alice.post(&talk.path("/end"), json!({})).await.ok(200);
+    summary(alice, "extract").await;
+    let memories = async || alice.get("/v1/memories?tag=conversation").await.ok(200)["items"].clone();
+    let made = poll_async("the memory", async || memories().await.get(0).cloned()).await;
+    let path = format!("/v1/memories/{}", made["id"].as_str().unwrap());
+    let corrected = alice.patch(&path, json!({"content": "Wants the night train to Rome"})).await.ok(200);
+    model.replies([Reply::says(&says.to_string())]);
+    summary(alice, "model").await;
+    ground.idle();
+    assert_eq!(memories().await, json!([corrected]));
 }
 
 #[tokio::test]

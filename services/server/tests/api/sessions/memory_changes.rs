@@ -85,6 +85,28 @@ async fn a_change_of_another_version_is_a_conflict_and_one_of_many_wins() {
     alice.patch(&path, json!({"importance": 0.9})).await.ok(200);
     assert_eq!(send().await.ok(200), first);
     assert_eq!(alice.get(&path).await.ok(200)["version"], 4);
+    // An answer without the text in its request cannot be repeated after a later change.
+    let tag = || alice.patch(&path, json!({"tags": ["drinks"]})).header("Idempotency-Key", "tag");
+    let tagged = tag().await.ok(200);
+    assert_eq!(tag().await.ok(200), tagged);
+    alice.patch(&path, json!({"content": "Likes water"})).await.ok(200);
+    tag().await.refused(409, "answer-gone");
+}
+
+#[tokio::test]
+async fn a_change_and_a_mark_of_its_session_do_not_wait_for_each_other() {
+    let World { alice, .. } = &World::new().await;
+    let path = remember(alice, json!({"content": "Likes tea"})).await;
+    for round in 0..25 {
+        let key = format!("talk-{round}");
+        let talk = Talk::open(alice, json!({"key": key})).await;
+        let (taint, change) = (talk.path("/taint"), json!({"content": format!("Likes tea {round}")}));
+        let mark = async || alice.post(&taint, json!({"source": "https://example.com"})).await.status;
+        let change = async || alice.patch(&path, change).header("Knowhow-Session", &key).await.status;
+        let (marked, changed) = futures_util::join!(mark(), change());
+        assert_eq!(marked, 200);
+        assert!([200, 409].contains(&changed), "{changed}");
+    }
 }
 
 #[tokio::test]
