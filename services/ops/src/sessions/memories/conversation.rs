@@ -44,7 +44,7 @@ pub(crate) async fn remember_conversation(ctx: &Ctx, session: SessionId, summary
         now: ctx.now(),
     };
     if let Some(memory) = memories::add(&mut tx, &new).await? {
-        text.link_with(ctx, &mut tx, &memory, skills);
+        text.with_skills(skills).link(ctx, &mut tx, &memory);
     }
     tx.commit().await
 }

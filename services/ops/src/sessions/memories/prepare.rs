@@ -51,14 +51,12 @@ impl PreparedText {
 
     /// Links the stored memory with its entities.
     pub(crate) fn link(&self, ctx: &Ctx, tx: &mut WriteTx, memory: &Memory) {
-        self.link_with(ctx, tx, memory, Vec::new());
+        link_memory(ctx, tx, memory, &MemoryEntities { entities: &self.entities, may_name: &self.may_name });
     }
 
-    /// Links the stored memory with these skills and its entities. The skills come first, because the number of
-    /// entities is limited.
-    pub(super) fn link_with(&self, ctx: &Ctx, tx: &mut WriteTx, memory: &Memory, skills: Vec<String>) {
-        let skills = skills.into_iter().map(|name| (EntityKind::Skill, name));
-        let entities: Vec<_> = skills.chain(self.entities.iter().cloned()).collect();
-        link_memory(ctx, tx, memory, &MemoryEntities { entities: &entities, may_name: &self.may_name });
+    /// Adds skills before the other entities, because the number of entities is limited.
+    pub(super) fn with_skills(mut self, skills: Vec<String>) -> Self {
+        self.entities.splice(0..0, skills.into_iter().map(|name| (EntityKind::Skill, name)));
+        self
     }
 }
