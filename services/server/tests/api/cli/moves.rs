@@ -36,10 +36,13 @@ async fn furnish(who: &Caller) {
     who.put("/v1/soul", json!({"text": "Be brief."})).await.ok(200);
 }
 
-/// Returns the memories without ids, by content.
+/// Returns the memories by content, without the fields that differ by service: the id and the time of storing.
 async fn memories(who: &Caller) -> Vec<Value> {
     let mut items = who.get("/v1/memories?limit=200").await.ok(200)["items"].as_array().unwrap().clone();
-    items.iter_mut().for_each(|item| drop(item.as_object_mut().unwrap().remove("id")));
+    for item in items.iter_mut().map(|item| item.as_object_mut().unwrap()) {
+        item.remove("id").unwrap();
+        item.remove("updated_at").unwrap();
+    }
     items.sort_by_key(|item| item["content"].as_str().unwrap().to_owned());
     items
 }
