@@ -57,7 +57,7 @@ pub struct Diff {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
     /// A unified diff of each file that differs, with invisible characters as code points. A binary file, or a file
-    /// that is left out, has a single line instead.
+    /// that is left out, has a single line instead. A line before it names a changed mode.
     pub text: String,
     /// Number of files that differ but are left out.
     pub left_out: usize,
@@ -155,6 +155,10 @@ impl StatePair {
         compared.text.push_str(&self.unified(DOCUMENT, documents));
         for file in &self.changed {
             pause();
+            if let Some(is_executable) = file.changed_mode() {
+                let change = if is_executable { "is now executable" } else { "is no longer executable" };
+                let _ = writeln!(compared.text, "File {} {change}", show_invisible(&file.path));
+            }
             match self.file(file, deadline) {
                 Some(diff) if self.is_one || compared.text.len() + diff.len() <= ANSWER_BYTES => {
                     compared.text.push_str(&diff);
@@ -170,6 +174,9 @@ impl StatePair {
 
     /// Returns the diff of a file, or `None` if comparing it would exceed a limit.
     fn file(&self, file: &FileDifference, deadline: Instant) -> Option<String> {
+        if file.has_same_content() {
+            return Some(String::new());
+        }
         let side = |entry: &Option<ResourceEntry>| match entry {
             Some(entry) => self.bytes.get(&entry.digest).map(Vec::as_slice),
             None => Some(&[][..]),

@@ -20,7 +20,7 @@ impl From<VersionState> for StateToCompare {
     }
 }
 
-/// A file with different contents in the two states. `old` or `new` is `None` if that state lacks the file.
+/// A file with different contents or a different mode in the two states. `old` or `new` is `None` if that state lacks the file.
 pub(super) struct FileDifference {
     pub(super) path: String,
     pub(super) old: Option<ResourceEntry>,
@@ -32,9 +32,22 @@ impl FileDifference {
     pub(super) fn size(&self) -> u64 {
         [&self.old, &self.new].into_iter().flatten().map(|entry| entry.size).sum()
     }
+
+    pub(super) fn has_same_content(&self) -> bool {
+        let digest = |entry: &Option<ResourceEntry>| entry.as_ref().map(|entry| entry.digest.clone());
+        digest(&self.old) == digest(&self.new)
+    }
+
+    /// Returns whether the new file is executable, if the old file is missing or has the other mode. A new file that
+    /// is not executable counts as unchanged.
+    pub(super) fn changed_mode(&self) -> Option<bool> {
+        let is_executable = self.new.as_ref()?.executable;
+        let was_executable = self.old.as_ref().is_some_and(|old| old.executable);
+        (is_executable != was_executable).then_some(is_executable)
+    }
 }
 
-/// Returns the files with different digests, sorted by path.
+/// Returns the files with different contents or modes, sorted by path.
 pub(super) fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<FileDifference> {
     let by_path = |entries: &[ResourceEntry]| -> HashMap<String, ResourceEntry> {
         entries.iter().map(|entry| (entry.path.clone(), entry.clone())).collect()
@@ -44,6 +57,5 @@ pub(super) fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec
     paths.sort_unstable();
     paths.dedup();
     let sides = paths.into_iter().map(|path| FileDifference { old: old.remove(&path), new: new.remove(&path), path });
-    let digest = |entry: &Option<ResourceEntry>| entry.as_ref().map(|entry| entry.digest.clone());
-    sides.filter(|file| digest(&file.old) != digest(&file.new)).collect()
+    sides.filter(|file| !file.has_same_content() || file.changed_mode().is_some()).collect()
 }

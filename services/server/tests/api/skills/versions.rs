@@ -113,3 +113,22 @@ async fn a_diff_can_be_limited_to_one_file() {
     assert_eq!(diff("&path=SKILL.md").await.text(), "");
     diff("&path=references/c.md").await.refused(404, "not-found");
 }
+
+#[tokio::test]
+async fn a_diff_shows_changed_modes() {
+    let World { alice, .. } = &World::unreviewed().await;
+    alice.create(skill("p")).await;
+    for executable in [false, true, false] {
+        let path = format!("/v1/skills/p/resources/scripts/a.sh?executable={executable}");
+        alice.send(reqwest::Method::PUT, &path).body("text/plain", "echo a\n").await.ok(200);
+    }
+    let diff = async |query: &str| alice.get(&format!("/v1/skills/p/diff?{query}")).await.text();
+    assert_eq!(diff("from=2&to=3").await, "File scripts/a.sh is now executable\n");
+    assert_eq!(diff("from=3&to=4").await, "File scripts/a.sh is no longer executable\n");
+    let created = diff("from=1&to=3").await;
+    assert!(
+        created.starts_with("File scripts/a.sh is now executable\n---") && created.contains("+echo a"),
+        "{created}"
+    );
+    assert!(!diff("from=1&to=2").await.contains("executable"));
+}
