@@ -14,9 +14,8 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The full name.
     name: String,
-    /// The skill that replaces it under its name.
+    /// The skill that replaces it.
     absorbed_into: Option<String>,
     #[schema(minimum = 1)]
     expected_version: Option<i32>,
@@ -40,7 +39,7 @@ impl Tool for Delete {
     const NAME: &'static str = "skill_delete";
     const TITLE: &'static str = "Delete a skill";
     const TEXT: &'static str = "Deletes an obsolete skill; only an admin can restore it. To merge two, save the \
-        combined text under one name, then delete the other with absorbed_into.";
+        combined text under one name and delete the other with absorbed_into.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Destroys;
     type Arguments = Arguments;

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     /// Default: the current version.
     #[schema(minimum = 1)]
     to: Option<i32>,
-    /// Diff of one file only: SKILL.md or a resource path.
+    /// Diff of this file only.
     path: Option<String>,
     #[schema(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
@@ -49,9 +49,9 @@ pub(super) struct History;
 impl Tool for History {
     const NAME: &'static str = "skill_history";
     const TITLE: &'static str = "History of a skill";
-    const TEXT: &'static str = "Lists a skill's versions, newest first; with version, shows its SKILL.md; with from \
-        or to, the diff of two versions, or of one path. Call it to check the effect of a change, or to restore old \
-        text with skill_save.";
+    const TEXT: &'static str = "Lists a skill's versions, newest first; with version, shows its SKILL.md; with from or \
+        to, the diff of two versions. Call it to check a change, or to restore old text with \
+        skill_save.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;

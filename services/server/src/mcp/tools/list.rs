@@ -19,9 +19,9 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Words to search for, in any language.
+    /// Words, in any language.
     q: Option<String>,
-    /// Prefix of names, like mcp/
+    /// Like mcp/
     prefix: Option<String>,
     category: Option<String>,
     tag: Option<String>,
@@ -75,8 +75,8 @@ pub(super) struct List;
 impl Tool for List {
     const NAME: &'static str = "skill_list";
     const TITLE: &'static str = "List skills";
-    const TEXT: &'static str = "Lists your skills by name, one line each, or searches them with q. Call it before you \
-    save a skill, to see whether there is one already.";
+    const TEXT: &'static str = "Lists your skills by name, or searches them with q. Call it before you save a skill, \
+        to see whether there is one already.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;

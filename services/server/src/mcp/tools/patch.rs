@@ -28,7 +28,7 @@ struct Edit {
     old_string: String,
     new_string: String,
     replace_all: Option<bool>,
-    /// A file of the skill; default SKILL.md.
+    /// Default: SKILL.md.
     path: Option<String>,
 }
 
@@ -76,9 +76,9 @@ pub(super) struct Patch;
 impl Tool for Patch {
     const NAME: &'static str = "skill_patch";
     const TITLE: &'static str = "Patch a skill";
-    const TEXT: &'static str = "Replaces text in a skill: the preferred way to change one. Call it at once when a \
-        skill you followed was wrong, incomplete or out of date. Applies all edits; if one does not match, applies no \
-        edit and shows the closest passages.";
+    const TEXT: &'static str = "Replaces text in a skill. Call it at once when a skill you followed was wrong, \
+        incomplete or out of date. If an edit does not match, no edit is applied, and the \
+        closest passages are shown.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;

@@ -93,11 +93,13 @@ impl Tool for Save {
     const NAME: &'static str = "skill_save";
     const TITLE: &'static str = "Save a skill";
     const TEXT: &'static str = "Creates a skill, a named procedure in markdown, or replaces the text of one. Save \
-        after work that took five or more tool calls, a tricky error you solved, or a non-obvious workflow. Save too \
-        if the user asks you to remember how something is done. Check skill_list first; to change a part use \
-        skill_patch. A new one needs name, description and content; of an existing one, omitted fields keep their values. Never save secrets. \
-        summary: one line, at most 15 words; triggers: short phrases that call for it; see_also: related skills; \
-        allowed_tools: tools it may use without approval. `similar` in the answer lists skills to compare and merge.";
+        after work of five or more tool calls, a tricky error you solved, or a non-obvious \
+        workflow. Save too if the user asks you to remember how something is done. Check \
+        skill_list first; change a part with skill_patch. A new one needs name, description \
+        and content; an existing one keeps omitted fields. Never save secrets. summary: at \
+        most 15 words; triggers: short phrases that call for it; see_also: related skills; \
+        allowed_tools: tools it may use without approval. `similar` in the answer lists skills \
+        to compare and merge.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;

@@ -36,8 +36,8 @@ impl Tool for UpdateSoul {
     const NAME: &'static str = "soul_update";
     const TITLE: &'static str = "Update the soul";
     const TEXT: &'static str = "Writes the soul: how the user wants you to be in every conversation (tone, language, \
-        how to be addressed). Only when the user asks for it; show them the text first. Facts about the user go to \
-        memory_save. If another version is current, it is shown to you.";
+        form of address). Only when the user asks for it; show them the text first. Facts \
+        about the user go to memory_save.";
     const SCOPE: Scope = Scope::Memories;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;

@@ -16,17 +16,16 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Like plan-meeting or mcp/email.
     name: String,
-    /// Reason for the reviewer to approve it.
+    /// For the reviewer.
     reason: Option<String>,
-    /// For a whole skill: purpose and when to use it.
+    /// Purpose and when to use it.
     description: Option<String>,
-    /// For a whole skill: its markdown body.
+    /// The markdown body of a whole skill.
     content: Option<String>,
-    /// A whole SKILL.md, instead of description and content.
+    /// A whole SKILL.md instead.
     skill_md: Option<String>,
-    /// For a change: old_string copied exactly, and its new_string.
+    /// For a change; old_string copied exactly.
     #[schema(value_type = Option<Vec<EditArgument>>)]
     edits: Option<Vec<Map<String, Value>>>,
     #[schema(minimum = 0)]
@@ -47,6 +46,7 @@ struct EditArgument {
 pub(super) struct Answer {
     submission: SubmissionId,
     name: String,
+    #[schema(value_type = String)]
     state: SubmissionState,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<i32>,
@@ -56,10 +56,10 @@ pub(super) struct SubmitSkill;
 
 impl Tool for SubmitSkill {
     const NAME: &'static str = "skill_submit";
-    const TITLE: &'static str = "Submit a skill for review";
-    const TEXT: &'static str = "Proposes a skill, or edits of one, for review before it is used: when you are not \
-        sure that it is right or safe. Checks approve it immediately, or a person decides later. For ordinary work \
-        use skill_save and skill_patch.";
+    const TITLE: &'static str = "Submit a skill";
+    const TEXT: &'static str = "Proposes a skill, or edits of one, for review: when you are not sure that it is right \
+        or safe. Checks approve it at once, or a person decides later. For ordinary work use \
+        skill_save and skill_patch.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;

@@ -61,9 +61,9 @@ pub(super) struct Suggest;
 impl Tool for Suggest {
     const NAME: &'static str = "skill_suggest";
     const TITLE: &'static str = "Suggest skills";
-    const TEXT: &'static str = "Finds skills for what you are about to do. Call it before non-trivial work, and when \
-        the work changes direction. Results marked `fits` are likely to help: read them with skill_view; the others \
-        are merely the closest.";
+    const TEXT: &'static str = "Finds skills for what you are about to do. Call it before non-trivial work and when \
+        the work changes direction. Read results marked `fits` with skill_view; the others are \
+        merely the closest.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;

@@ -14,9 +14,7 @@ use crate::mcp::schema::{JsonSchema, schema_of};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Like plan-meeting or mcp/email.
     name: String,
-    /// inapplicable: did not fit this message.
     outcome: Outcome,
 }
 
@@ -31,10 +29,10 @@ pub(super) struct Used;
 
 impl Tool for Used {
     const NAME: &'static str = "skill_used";
-    const TITLE: &'static str = "Report how a skill turned out";
-    const TEXT: &'static str = "Reports the outcome of following a skill; it is then found more or less often for \
-        similar messages. Call it when you are done: success, partial, failure, or inapplicable if it does not fit \
-        the user's request.";
+    const TITLE: &'static str = "Report an outcome";
+    const TEXT: &'static str = "Reports the outcome of following a skill; it is then found more or less often. Call it \
+        when you are done: success, partial, failure, or inapplicable if it does not fit the \
+        user's request.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;

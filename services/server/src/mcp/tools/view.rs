@@ -60,9 +60,9 @@ pub(super) struct View;
 impl Tool for View {
     const NAME: &'static str = "skill_view";
     const TITLE: &'static str = "View a skill";
-    const TEXT: &'static str = "Reads a skill to follow it: its procedure and the paths of its files. Call it when \
-        one fits what you are about to do, and before you change it. With path, reads that file. The last segment of \
-        a name is enough if no other skill ends with it.";
+    const TEXT: &'static str = "Reads a skill to follow it: its procedure and the paths of its files; with path, that \
+        file. Call it when one fits what you are about to do, and before you change it. The \
+        last segment of a unique name is enough.";
     const SCOPE: Scope = Scope::SkillsRead;
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;

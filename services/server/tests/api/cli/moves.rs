@@ -38,7 +38,15 @@ async fn furnish(who: &Caller) {
 
 /// Returns the memories by content, without the fields that differ by service: the id and the time of storing.
 async fn memories(who: &Caller) -> Vec<Value> {
-    let mut items = who.get("/v1/memories?limit=200").await.ok(200)["items"].as_array().unwrap().clone();
+    let (mut items, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = who.get(&format!("/v1/memories?limit=200{cursor}")).await.ok(200);
+        items.extend(page["items"].as_array().unwrap().iter().cloned());
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
     for item in items.iter_mut().map(|item| item.as_object_mut().unwrap()) {
         item.remove("id").unwrap();
         item.remove("updated_at").unwrap();
