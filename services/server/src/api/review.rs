@@ -10,7 +10,8 @@ use knowhow_ops::review::{self, Decide, GetSubmission, ListSubmissions, Rebase, 
 use utoipa::IntoParams;
 
 use crate::http::{
-    ApiError, JsonBody, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json, proposed,
+    ApiError, JsonBody, OptionalJson, Query, ReadProblems, ReviewCaller, UserCaller, WriteHeaders, WriteProblems, json,
+    proposed,
 };
 
 const REASON: &str = "Knowhow-Reason";
@@ -99,7 +100,7 @@ pub(crate) async fn share_skill(
 )]
 #[get("")]
 pub(crate) async fn list_submissions(
-    ctx: UserCaller,
+    ctx: ReviewCaller,
     query: Query<ListSubmissions>,
     page: Query<PageQuery>,
     request: HttpRequest,
@@ -121,7 +122,7 @@ pub(crate) async fn list_submissions(
 )]
 #[get("/{submission}")]
 pub(crate) async fn get_submission(
-    ctx: UserCaller,
+    ctx: ReviewCaller,
     id: Path<SubmissionId>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
@@ -146,7 +147,7 @@ fn decision(id: Path<SubmissionId>, body: OptionalJson<Decide>, request: &HttpRe
 )]
 #[post("/{submission}/approve")]
 pub(crate) async fn approve_submission(
-    ctx: UserCaller,
+    ctx: ReviewCaller,
     id: Path<SubmissionId>,
     body: OptionalJson<Decide>,
     request: HttpRequest,
@@ -169,7 +170,7 @@ pub(crate) async fn approve_submission(
 )]
 #[post("/{submission}/reject")]
 pub(crate) async fn reject_submission(
-    ctx: UserCaller,
+    ctx: ReviewCaller,
     id: Path<SubmissionId>,
     body: JsonBody<Decide>,
     request: HttpRequest,
@@ -215,7 +216,7 @@ pub(crate) async fn withdraw_submission(
 )]
 #[post("/{submission}/rebase")]
 pub(crate) async fn rebase_submission(
-    ctx: UserCaller,
+    ctx: ReviewCaller,
     id: Path<SubmissionId>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {

@@ -66,6 +66,40 @@ impl FromRequest for UserCaller {
     }
 }
 
+/// The caller of an operation on submissions: a user, or an admin of the tenant, who needs no user.
+pub struct ReviewCaller(Ctx);
+
+impl Deref for ReviewCaller {
+    type Target = Ctx;
+
+    fn deref(&self) -> &Ctx {
+        &self.0
+    }
+}
+
+impl FromRequest for ReviewCaller {
+    type Error = ApiError;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let is_admin_alone = request
+            .extensions()
+            .get::<AuthenticatedRequest>()
+            .is_some_and(|entry| entry.principal.user().is_err() && entry.principal.require_admin().is_ok());
+        if !is_admin_alone {
+            let user = UserCaller::from_request(request, payload);
+            return Box::pin(async move { Ok(Self(user.await?.0)) });
+        }
+        let request = request.clone();
+        Box::pin(async move {
+            let AuthenticatedRequest { app, principal } = authorized(&request)?;
+            let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
+            begin_work(&request, &principal).await?;
+            Ok(Self(ctx))
+        })
+    }
+}
+
 /// The caller of an admin operation. The operation applies to the caller's own tenant, or to the tenant in `?tenant=`.
 /// Without a tenant, an operator works in the database in `?place=`, by default `home`.
 pub struct AdminCaller(Ctx);

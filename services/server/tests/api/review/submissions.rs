@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::scans::attacking;
 use crate::callers::{Caller, Sending, World, skill};
 use crate::reviewing::{self, ATTACK, POISON, WHY, saying};
+use crate::service::printed;
 use crate::talk::Talk;
 
 pub(super) fn poisoned(name: &str) -> Value {
@@ -327,4 +328,30 @@ async fn an_agent_over_mcp_learns_that_its_change_waits() {
     let edits = json!([{"old_string": "Plan it.", "new_string": "Plan it well."}]);
     let submit = json!({"name": "skill_submit", "arguments": {"name": "plan", "edits": edits}});
     assert_eq!(alice.rpc("tools/call", submit).await.result()["structuredContent"]["version"], 2);
+}
+
+/// The admin token of `make run` is an operator's token that names the tenant.
+#[tokio::test]
+async fn an_operator_of_the_tenant_decides_without_a_user() {
+    let World { alice, operator, slug, .. } = &World::new().await;
+    let (other, talk) = (World::new().await, Talk::tainted(alice).await);
+    let token = |slug: &str| printed(&["token", "--operator", "--user", "root", "--tenant", slug]);
+    let (of_tenant, of_other) = (operator.with_token(token(slug)), operator.with_token(token(&other.slug)));
+    let (first, second) = (hold(alice, &talk, &poisoned("mail")).await, hold(alice, &talk, &poisoned("post")).await);
+    let listed = of_tenant.get("/v1/submissions?state=needs_review").header("Knowhow-Reason", WHY).await.ok(200);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2, "{listed}");
+    of_tenant.get("/v1/submissions").await.refused(400, "malformed");
+    let path = format!("/v1/submissions/{}", id(&first));
+    let shown = of_tenant.get(&path).header("Knowhow-Reason", WHY).await.ok(200);
+    assert!(shown["diff"].as_str().unwrap().contains(POISON), "{shown}");
+    for (stranger, status) in [(operator, 403), (&of_other, 404)] {
+        assert_eq!(decide(stranger, &first, "approve", "fine").await.status, status);
+    }
+    decide(&of_tenant, &first, "approve", "fine").await.ok(200);
+    decide(&of_tenant, &second, "reject", "no").await.ok(200);
+    assert_eq!(alice.names().await, ["mail"]);
+    // An operator has no skills.
+    of_tenant.get("/v1/skills").await.refused(403, "forbidden");
+    of_tenant.post("/v1/skills", skill("x")).await.refused(403, "forbidden");
+    of_tenant.get("/v1/skills").header("Knowhow-User", "alice").await.refused(403, "forbidden");
 }

@@ -73,13 +73,17 @@ impl Principal {
     /// Returns the user this caller acts for.
     ///
     /// # Errors
-    /// `Malformed` if a request with an API key has no `Knowhow-User` header.
+    /// `Malformed` if a request with an API key has no `Knowhow-User` header; `Denied` for an operator.
     pub fn user(&self) -> Result<UserId> {
-        self.user.as_ref().map(|(id, _)| *id).ok_or_else(|| {
-            Error::Malformed(
+        match &self.user {
+            Some((id, _)) => Ok(*id),
+            None if self.operator => {
+                Err(Error::Denied("an operator acts for no user: use a credential of the user, or an API key"))
+            }
+            None => Err(Error::Malformed(
                 "the request must name a user: send the header Knowhow-User with the user's external id".into(),
-            )
-        })
+            )),
+        }
     }
 
     /// Returns the user's external id, if the caller acts for a user.

@@ -155,18 +155,20 @@ impl Gate {
         if !claims.roles.iter().any(|r| r == "operator") {
             return Err(Error::Unauthenticated("the operator's token lacks the role 'operator'".into()));
         }
-        let tenant = if claims.tid == Self::NO_TENANT {
-            Arc::new(KnownTenant::nowhere())
+        let (tenant, scopes) = if claims.tid == Self::NO_TENANT {
+            (Arc::new(KnownTenant::nowhere()), vec![Scope::Admin])
         } else {
             let unknown = || Error::Unauthenticated("the token's tenant is unknown".into());
-            self.tenant(&claims.tid).await?.ok_or_else(unknown)?
+            let tenant = self.tenant(&claims.tid).await?.ok_or_else(unknown)?;
+            // These scopes are needed to decide on submissions. Other operations with them need a user.
+            (tenant, vec![Scope::Admin, Scope::Review, Scope::SkillsRead, Scope::SkillsWrite])
         };
         Ok(Bearer {
             tenant,
             external_id: None,
             key: None,
             issuer: None,
-            scopes: [Scope::Admin].into_iter().collect(),
+            scopes: scopes.into_iter().collect(),
             caller: Caller::Operator(claims.sub.as_str().into()),
         })
     }
