@@ -2,7 +2,7 @@
 
     python3 -m tools.build    the program in dist/*.whl if that was made from exactly this commit, else a compiled one
 
-RUN_FROM=source always compiles. PROGRAM names a compiled program to take instead. RUN_PROFILE names the profile of Cargo: quick (default), release or dev.
+RUN_FROM=source always compiles. PROGRAM names a compiled program to take instead. RUN_PROFILE names the profile of Cargo: dev (default), quick or release.
 """
 
 import json
@@ -130,7 +130,7 @@ def find_program():
         fail(f"RUN_FROM must be source or wheel, is '{source}'")
     if source == "wheel" and (program := find_in_wheel()):
         return program
-    return build(os.environ.get("RUN_PROFILE") or "quick")
+    return build(os.environ.get("RUN_PROFILE") or "dev")
 
 
 def build(profile, command=("cargo", "build")):
