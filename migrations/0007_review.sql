@@ -716,7 +716,7 @@ create table library_scans (
 );
 select app.protect('library_scans');
 select app.open_to_system('library_scans');
-grant select on library_scans to knowhow_admin;
+grant select, insert on library_scans to knowhow_admin;
 grant select, insert, update on library_scans to knowhow_system;
 
 reset role;

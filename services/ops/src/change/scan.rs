@@ -93,6 +93,11 @@ fn check_of_scan(scan: &Scan, holding: HoldingFindings) -> Result<Check> {
     Ok(Check { outcome, reasons: sentences().collect(), findings: findings_of(scan), ..Check::passed(CheckStep::Scan) })
 }
 
+/// Returns the version of the scanner's rules, as stored with findings.
+pub(crate) fn rules() -> i32 {
+    i32::try_from(scanner::version()).unwrap_or(i32::MAX)
+}
+
 /// Returns at most `FINDINGS` findings as JSON, as they are stored.
 pub(crate) fn findings_of(scan: &Scan) -> Vec<Value> {
     scan.findings.iter().take(FINDINGS).filter_map(|finding| serde_json::to_value(finding).ok()).collect()

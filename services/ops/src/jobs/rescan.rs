@@ -7,6 +7,7 @@ use knowhow_store::across::due;
 use serde::Deserialize;
 
 use super::{JobResult, SystemJob, UserJob};
+use crate::change::scan::rules;
 use crate::{App, Ctx, Priority, review};
 
 /// Maximum number of users per round; the next round continues.
@@ -32,7 +33,7 @@ impl SystemJob for RescanStale {
     const SCHEDULE: &'static str = "*/10 * * * *";
 
     async fn run(app: &App) -> JobResult {
-        let rules = review::rules();
+        let rules = rules();
         let jobs = due::enqueue_rescans(&app.db, rules, app.now(), MOST).await?;
         if jobs > 0 {
             tracing::info!(jobs, rules = scanner::version(), "enqueued users with skills to scan");

@@ -26,5 +26,5 @@ pub use texts::{ApproveText, approve_memory, approve_soul};
 
 pub(crate) use offer::offer_merges;
 pub(crate) use owner::{AccessedOwner, access_user};
-pub(crate) use rescan::{note, rescan, rescan_libraries, rules};
+pub(crate) use rescan::{note, rescan, rescan_libraries};
 pub(crate) use reviewer::{Reviewer, review_submission};

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::owner::SCANNER;
 use crate::change::checks::finds_no_more;
 use crate::change::review_policy::is_reviewed;
-use crate::change::scan::{findings_of, resources};
+use crate::change::scan::{findings_of, resources, rules};
 use crate::context::lookup::{self, NameMatching};
 use crate::{App, Ctx, compute};
 
@@ -27,11 +27,6 @@ use crate::{App, Ctx, compute};
 const PAGE: i64 = 20;
 /// Maximum number of batches of library texts per run. The next run continues with the others.
 const LIBRARY_PAGES: usize = 100;
-
-/// Returns the version of the scanner's rules, as stored with findings.
-pub(crate) fn rules() -> i32 {
-    i32::try_from(scanner::version()).unwrap_or(i32::MAX)
-}
 
 /// Scans the user's skills that are due. After an update of the rules, all skills are due; otherwise only skills with
 /// findings that have changed since the scan. Idempotent: scanned skills are skipped.

@@ -20,7 +20,7 @@ use crate::change::checks::{Reviewing, take};
 use crate::change::draft::Draft;
 use crate::change::hold::{check_waiting, find, reading, rejected};
 use crate::context::lookup::{self, NameMatching};
-use crate::tenants::{LibraryDraft, put_in};
+use crate::tenants::{LibraryDraft, put_in, scan_text};
 
 /// A skill to share with all users of the tenant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -132,6 +132,7 @@ pub(super) async fn approve(
     let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
     let (id, name) = (waiting.submission.id, SkillName::parse(&waiting.submission.skill)?);
     let document = read_document(ctx, raw)?;
+    let scan = scan_text(&document).await?;
     let user = ctx.principal.user()?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user, "submissions.approve_share").await?;
     let state = library::find_state(&mut tx, name.as_str()).await?;
@@ -158,6 +159,7 @@ pub(super) async fn approve(
         actor: &waiting.submission.author,
         approved_by: Some(ctx.principal.actor()),
         detail: json!({ "submission": id }),
+        scan: &scan,
     };
     let version = put_in(ctx, &mut tx, &putting, &state).await?;
     submissions::close_for_admin(&mut tx, id, Decision { applied_version: Some(version), ..decision }).await?;

@@ -4,17 +4,17 @@ mod putting;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::kernel::limits;
-use knowhow_domain::review::scanner::{self, Scan, Verdict};
+use knowhow_domain::review::scanner::{Scan, Verdict};
 use knowhow_domain::{Error, FieldError, LibrarySkill, LibraryUser, LibraryUses, Result, SkillDocument, SkillName};
 use knowhow_store::skills::library::{self, LibraryText};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-pub(crate) use self::putting::{LibraryDraft, put_in};
+pub(crate) use self::putting::{LibraryDraft, put_in, scan_text};
 use super::{begin, note_look, note_read_of};
+use crate::Ctx;
 use crate::context::page::{Page, PageQuery, rows_for};
-use crate::{Ctx, compute};
 
 /// A skill to give to all users of the tenant.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -127,7 +127,8 @@ pub async fn put_starter_skill(ctx: &Ctx, input: &PutStarterSkill) -> Result<Put
     ctx.principal.require_admin()?;
     let name = SkillName::parse(&input.name)?;
     let document = SkillDocument::parse_named(&input.skill_md, &ctx.app.limits)?;
-    let accepted = scan(&document, input.accept_findings).await?;
+    let scan = scan_text(&document).await?;
+    let accepted = check_scan(&scan, input.accept_findings)?;
     let mut tx = begin(ctx).await?;
     let state = library::find_state(&mut tx, name.as_str()).await?;
     let current_version = state.current.as_ref().map_or(0, |current| current.version);
@@ -136,7 +137,7 @@ pub async fn put_starter_skill(ctx: &Ctx, input: &PutStarterSkill) -> Result<Put
     }
     let actor = ctx.principal.actor();
     let detail = json!({ "accepted": accepted });
-    let putting = LibraryDraft { name: &name, document: &document, actor, approved_by: None, detail };
+    let putting = LibraryDraft { name: &name, document: &document, actor, approved_by: None, detail, scan: &scan };
     let version = put_in(ctx, &mut tx, &putting, &state).await?;
     let found = library::find(&mut tx, name.as_str(), Some(version)).await?;
     let found = found.ok_or_else(|| Error::internal("the library text was not written"))?;
@@ -161,10 +162,9 @@ pub async fn delete_starter_skill(ctx: &Ctx, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Scans a text for attacks. Returns the categories of the findings that the admin accepted.
-async fn scan(document: &SkillDocument, accepts: bool) -> Result<Vec<String>> {
-    let raw = document.raw().to_owned();
-    let scan: Scan = compute(move || Ok(scanner::scan(&raw, &[]))).await?;
+/// Rejects a text that looks like an attack, unless the admin accepts it. Returns the categories of the accepted
+/// findings.
+fn check_scan(scan: &Scan, accepts: bool) -> Result<Vec<String>> {
     let told = |more: &str| {
         let advice = scan.advice().into_iter();
         advice

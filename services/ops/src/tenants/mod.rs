@@ -44,7 +44,7 @@ pub use tenant::{Confirm, CreateTenant, UpdateTenant, create_tenant, get_tenant,
 pub use users::{CreateUser, create_user, get_user, list_users};
 pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, get_webhook, put_webhook, test_webhook};
 
-pub(crate) use library::{LibraryDraft, put_in};
+pub(crate) use library::{LibraryDraft, put_in, scan_text};
 
 use knowhow_domain::{Error, Result, UserId};
 use knowhow_store::TenantTx;

@@ -3,14 +3,16 @@
 
 use std::borrow::Cow;
 
+use knowhow_domain::review::scanner::{self, Scan};
 use knowhow_domain::skills::library::{LIBRARY_BYTES, LIBRARY_SKILLS};
 use knowhow_domain::{Error, Result, SkillDocument, SkillName};
 use knowhow_store::TenantTx;
-use knowhow_store::skills::library::{self, LibraryState, NewText};
+use knowhow_store::skills::library::{self, LibraryScan, LibraryState, NewText};
 use knowhow_store::skills::starters::StarterText;
 use serde_json::Value;
 
-use crate::Ctx;
+use crate::change::scan::{findings_of, rules};
+use crate::{Ctx, compute};
 
 /// A text to write to the library.
 pub(crate) struct LibraryDraft<'a> {
@@ -22,6 +24,14 @@ pub(crate) struct LibraryDraft<'a> {
     pub(crate) approved_by: Option<&'a str>,
     /// Additional members of the audit entry, as an object.
     pub(crate) detail: Value,
+    /// The scan of the document.
+    pub(crate) scan: &'a Scan,
+}
+
+/// Scans a text for attacks.
+pub(crate) async fn scan_text(document: &SkillDocument) -> Result<Scan> {
+    let raw = document.raw().to_owned();
+    compute(move || Ok(scanner::scan(&raw, &[]))).await
 }
 
 /// Makes a text the current version of a library skill, in the transaction that locked `state`. Returns the version
@@ -35,7 +45,7 @@ pub(crate) async fn put_in(
     putting: &LibraryDraft<'_>,
     state: &LibraryState,
 ) -> Result<i32> {
-    let LibraryDraft { name, document, actor, approved_by, detail } = putting;
+    let LibraryDraft { name, document, actor, approved_by, detail, scan } = putting;
     if state.current.is_none() {
         name.require_unreserved()?;
     }
@@ -62,6 +72,7 @@ pub(crate) async fn put_in(
             state.bytes
         )));
     }
-    let new = NewText { text, actor, approved_by: *approved_by, detail: detail.clone(), now: ctx.now() };
+    let scan = LibraryScan { rules: rules(), verdict: scan.verdict, findings: findings_of(scan).into() };
+    let new = NewText { text, actor, approved_by: *approved_by, detail: detail.clone(), scan, now: ctx.now() };
     library::put(tx, &new, state).await
 }

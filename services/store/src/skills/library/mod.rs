@@ -10,7 +10,7 @@ use knowhow_domain::{Error, LibrarySkill, Result};
 use serde_json::Value;
 
 pub use users::{count_uses, list_users};
-pub use write::{LibraryState, NewText, find_state, put, remove};
+pub use write::{LibraryScan, LibraryState, NewText, find_state, put, remove};
 
 pub use crate::vault::known_callers::TenantLibrary;
 

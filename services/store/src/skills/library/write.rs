@@ -1,6 +1,7 @@
 //! Adds skills to the library and removes them. Concurrent changes in one tenant are serialized.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::review::scanner::Verdict;
 use knowhow_domain::{Result, new_id};
 use serde_json::{Value, json};
 
@@ -66,10 +67,21 @@ pub struct NewText<'a> {
     pub approved_by: Option<&'a str>,
     /// Further details for the audit log: an object.
     pub detail: Value,
+    pub scan: LibraryScan,
     pub now: DateTime<Utc>,
 }
 
-/// Makes a text the current one under its name, based on `state`. Returns its version.
+/// Result of scanning a text.
+pub struct LibraryScan {
+    /// Version of the scanner's rules.
+    pub rules: i32,
+    /// Most severe verdict of the findings.
+    pub verdict: Verdict,
+    /// The findings, as an array.
+    pub findings: Value,
+}
+
+/// Makes a text the current one under its name, based on `state`, and stores its scan. Returns its version.
 pub async fn put(tx: &mut TenantTx, new: &NewText<'_>, state: &LibraryState) -> Result<i32> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let (version, digest) = (state.last_version + 1, new.text.digest());
@@ -84,6 +96,9 @@ pub async fn put(tx: &mut TenantTx, new: &NewText<'_>, state: &LibraryState) -> 
                    t.frontmatter_at_byte, t.frontmatter_end_at_byte, t.content_at_byte
             from jsonb_populate_record(null::builtin_texts, $3) t
             returning starter_id, name
+        ), scanned as (
+            insert into library_scans (tenant_id, starter_id, rules, verdict, findings, scanned_at)
+            select $1, starter_id, $14, $15, $16, $7 from made
         ), listed as (
             update tenants n set library = array_remove(coalesce(n.library, '{}'), $8) || made.starter_id
             from made where n.tenant_id = $1
@@ -103,7 +118,10 @@ pub async fn put(tx: &mut TenantTx, new: &NewText<'_>, state: &LibraryState) -> 
         actor,
         new.detail,
         state.current.as_ref().map(|current| current.digest.as_slice()),
-        digest.as_slice()
+        digest.as_slice(),
+        new.scan.rules,
+        new.scan.verdict.to_string(),
+        new.scan.findings
     )
     .execute(tx.conn())
     .await

@@ -25,7 +25,7 @@ const GRANTS: &str = "
     knowhow_admin judge_usage: insert, select, update
     knowhow_admin learning: insert, select, update
     knowhow_admin library_releases: select
-    knowhow_admin library_scans: select
+    knowhow_admin library_scans: insert, select
     knowhow_admin library_texts: insert, select
     knowhow_admin library_vectors: select
     knowhow_admin memories: delete, insert, select, update (tainted)
