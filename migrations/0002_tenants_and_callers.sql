@@ -193,6 +193,34 @@ select app.open_to_system('idempotency_keys');
 grant select, insert, update, delete on idempotency_keys to knowhow_tenant, knowhow_admin;
 grant select (tenant_id, user_id, key, created_at), delete on idempotency_keys to knowhow_system;
 
+-- Logins to the console. The cookie carries a secret of 32 random bytes, and only its SHA-256 is stored. A session acts as the caller
+-- whose API key or token was pasted, and ends with that credential.
+create table console_sessions (
+    tenant_id uuid not null,
+    user_id uuid not null,
+    secret_hash bytea not null check (octet_length(secret_hash) = 32),
+    scopes text[] not null,
+    -- The API key; null for a token.
+    key_id uuid,
+    -- The issuer of the token; null for an API key.
+    iss text,
+    created_at timestamptz not null,
+    -- The last request, to the minute. A session without requests for an hour has ended.
+    used_at timestamptz not null,
+    ends_at timestamptz not null,
+    primary key (tenant_id, user_id, secret_hash),
+    foreign key (tenant_id, user_id) references users on delete cascade,
+    check ((key_id is null) <> (iss is null))
+);
+-- A cookie names its tenant and not its user.
+create index console_sessions_by_secret on console_sessions (tenant_id, secret_hash);
+create index console_sessions_by_end on console_sessions (ends_at);
+select app.protect('console_sessions');
+select app.open_to_system('console_sessions');
+-- Users read no row: a session is found by its secret before there is a user.
+grant insert, select (tenant_id, user_id, secret_hash), update (used_at), delete on console_sessions to knowhow_tenant;
+grant select, delete on console_sessions to knowhow_system;
+
 -- NAMES OF ACTORS
 
 -- Histories store an actor by the user's id (`user:<id>`, `key:<prefix> for <id>`, `shell for <id>`), so that a user's name can be

@@ -23,6 +23,7 @@ from .settings import CREDENTIALS, DATA, Failed, fail, make_data, read_env, serv
 
 BANNER = """
   Knowhow       {verb} {url}   (interactive API: {url}/docs/)
+  Console       {url}/console   (paste the JWT; for an admin's pages $KNOWHOW_TENANT_ADMIN_TOKEN in {env})
   MCP           {url}/mcp   (docs/users/mcp.md: "Connect an agent")
   JWT           {token}
   API key       {key}   (with the header Knowhow-User: demo-user)
@@ -77,7 +78,7 @@ def seed(program, env, dev_env):
         sys.exit(done.returncode)
     credentials = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("KNOWHOW_"))
     if any(not credentials.get(name) for name in CREDENTIALS):
-        fail("knowhow seed-demo did not print its three credentials")
+        fail("knowhow seed-demo did not print its credentials")
     return credentials
 
 

@@ -13,7 +13,7 @@ DATA = ROOT if HOME else ROOT / "data"
 TOOLS = DATA / "tools"
 MEMORY = DATA / "pg.json"
 ENV_FILE = DATA / "pg.env"
-CREDENTIALS = ("KNOWHOW_TOKEN", "KNOWHOW_API_KEY", "KNOWHOW_ADMIN_TOKEN")
+CREDENTIALS = ("KNOWHOW_TOKEN", "KNOWHOW_API_KEY", "KNOWHOW_ADMIN_TOKEN", "KNOWHOW_TENANT_ADMIN_TOKEN")
 # Variables of a sourced dev.env or pg.env, which are for clients and tests, and variables of these scripts.
 NOT_OF_SERVICE = ("KNOWHOW_URL", *CREDENTIALS, "KNOWHOW_LOGIN_PASSWORD", "KNOWHOW_HOME", "KNOWHOW_PG_PORT", "PORT", "PROGRAM",
                   "TEST_DATABASE_URL")

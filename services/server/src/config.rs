@@ -86,6 +86,8 @@ pub struct Config {
     pub public_url: String,
     /// Whether the interactive API page is served at `/docs`; `/openapi.json` is always served.
     pub docs: bool,
+    /// Whether the console, pages for users and admins, is served at `/console`.
+    pub console: bool,
     /// Additional hosts that MCP requests may name, with or without a port, separated by commas. The host of
     /// `KNOWHOW_PUBLIC_URL` and loopback are always allowed.
     pub allowed_hosts: String,
@@ -215,6 +217,7 @@ impl Default for Config {
             shutdown_timeout_s: 8,
             public_url: String::new(),
             docs: true,
+            console: true,
             allowed_hosts: String::new(),
             allowed_origins: String::new(),
             authorization_servers: String::new(),

@@ -29,7 +29,7 @@ pub use vault::keyed_semaphores::KeyedSemaphores;
 pub use vault::login::Login;
 pub use vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 pub use vault::pool_metrics::connections;
-pub use vault::principal::{Bearer, Gate, Principal};
+pub use vault::principal::{Bearer, ConsoleSecret, ConsoleSession, Gate, Principal};
 pub use vault::tx::TenantTx;
 pub use vault::user_concurrency::UserConcurrency;
 pub use vault::warm_up::FrequentStatements;

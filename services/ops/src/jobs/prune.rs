@@ -41,6 +41,7 @@ impl SystemJob for Prune {
                 idle_snapshots = pruned.idle_snapshots,
                 audit_entries = pruned.audit_entries,
                 api_keys = pruned.api_keys,
+                console_sessions = pruned.console_sessions,
                 submissions = pruned.submissions,
                 dreams = pruned.dreams,
                 reflections = pruned.reflections,

@@ -17,6 +17,7 @@ use knowhow_client::print;
 
 const TENANT: &str = "demo";
 const USER: &str = "demo-user";
+const ADMIN: &str = "demo-admin";
 
 /// Create the demo tenant
 #[derive(Args)]
@@ -31,15 +32,17 @@ impl SeedDemo {
         let app = shell::app(config)?;
         let month = TimeDelta::days(30);
         let operator = find_or_make_tenant(&app).await?;
-        let token = MintToken { user: USER.to_owned(), scopes: Vec::new(), roles: Vec::new(), ttl: month };
-        let token = user_token(&app, &operator, token).await?;
+        let of = |user: &str, roles| MintToken { user: user.to_owned(), scopes: Vec::new(), roles, ttl: month };
+        let token = user_token(&app, &operator, of(USER, Vec::new())).await?;
+        let tenant_admin = user_token(&app, &operator, of(ADMIN, vec!["tenant_admin".to_owned()])).await?;
         let user = app.gate.authenticate(&token, None).await?;
         skills::sync_starters(&Ctx::of(&app, &user)).await?;
         let api_key = self.api_key(&app, &operator).await?;
-        let admin = operator_token(config, "demo-admin", Some(TENANT), month)?;
+        let admin = operator_token(config, ADMIN, Some(TENANT), month)?;
         print::line(format!("KNOWHOW_TOKEN={token}"))?;
         print::line(format!("KNOWHOW_API_KEY={api_key}"))?;
         print::line(format!("KNOWHOW_ADMIN_TOKEN={admin}"))?;
+        print::line(format!("KNOWHOW_TENANT_ADMIN_TOKEN={tenant_admin}"))?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -10,7 +10,7 @@ use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{App, CallMetadata, Ctx, IdempotencyKey, Principal, SessionRef, skills};
-use knowhow_store::Bearer;
+use knowhow_store::{Bearer, ConsoleSecret, ConsoleSession};
 
 use super::client::counted_address;
 use super::query_token::{HINT, has_token};
@@ -41,8 +41,7 @@ pub async fn enter(
     resource: Option<&str>,
     allows: impl FnOnce(&Bearer) -> Result<()>,
 ) -> Result<AuthenticatedRequest> {
-    let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
-    let shared = request.app_data::<Data<SharedState>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
+    let (app, shared) = state_of(request)?;
     let stranger = |missing| shared.rates.count_stranger(request).err().unwrap_or(missing);
     let token = match bearer(request.headers()) {
         Ok(token) => token,
@@ -51,18 +50,71 @@ pub async fn enter(
     };
     let user = single(request.headers(), "knowhow-user");
     let named = user.as_ref().ok().copied().flatten();
-    shared.unauthenticated_limits.wait_to_look_up(request, || app.gate.is_known_credential(resource, token)).await?;
-    let bearer = app.gate.verify(resource, token, named).await.map_err(|error| match error {
-        Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
-        other => other,
-    })?;
-    unauthenticated::note_recognised(request);
-    shared.rates.count(request, &bearer).await?;
+    let bearer = verify(request, SentCredential { resource, token, user: named }).await?;
     allows(&bearer)?;
     user?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
     Ok(AuthenticatedRequest { app, principal })
+}
+
+/// A credential as the caller sent it.
+struct SentCredential<'a> {
+    /// URI of the endpoint, which tokens may name as their audience.
+    resource: Option<&'a str>,
+    token: &'a str,
+    /// The user that an API key acts for.
+    user: Option<&'a str>,
+}
+
+/// Returns the state of this thread, and the state that all threads share.
+fn state_of(request: &HttpRequest) -> Result<(Data<App>, Data<SharedState>)> {
+    let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
+    let shared = request.app_data::<Data<SharedState>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
+    Ok((app, shared))
+}
+
+/// Verifies a credential, and counts the request: against the address if it is wrong, else against the caller.
+async fn verify(request: &HttpRequest, sent: SentCredential<'_>) -> Result<Bearer> {
+    let (app, shared) = state_of(request)?;
+    let SentCredential { resource, token, user } = sent;
+    shared.unauthenticated_limits.wait_to_look_up(request, || app.gate.is_known_credential(resource, token)).await?;
+    let bearer = app.gate.verify(resource, token, user).await.map_err(|error| match error {
+        Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
+        other => other,
+    })?;
+    unauthenticated::note_recognised(request);
+    shared.rates.count(request, &bearer).await?;
+    Ok(bearer)
+}
+
+/// Verifies a credential that was sent in a form. The limits are those of [`enter`].
+///
+/// # Errors
+/// As [`enter`].
+pub async fn verify_credential(request: &HttpRequest, token: &str, user: Option<&str>) -> Result<Bearer> {
+    verify(request, SentCredential { resource: None, token, user }).await
+}
+
+/// Finds a session of the console, and counts the request: against the address if there is no session, else against
+/// the caller.
+///
+/// # Errors
+/// `Unauthenticated` if there is no such session; `RateLimited`; `Unavailable`.
+pub async fn verify_console_session(
+    request: &HttpRequest,
+    tenant: &str,
+    secret: &ConsoleSecret,
+) -> Result<ConsoleSession> {
+    let (app, shared) = state_of(request)?;
+    shared.unauthenticated_limits.wait_to_look_up(request, || app.gate.is_known_console_session(secret)).await?;
+    let session = app.gate.verify_console_session(tenant, secret).await.map_err(|error| match error {
+        Error::Unauthenticated(_) => shared.rates.count_stranger(request).err().unwrap_or(error),
+        other => other,
+    })?;
+    unauthenticated::note_recognised(request);
+    shared.rates.count(request, &session.bearer).await?;
+    Ok(session)
 }
 
 /// Rejects repeated headers about the call, and values that are not UTF-8.

@@ -21,7 +21,10 @@ pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, announce, check_media_type, in_time, parse, read as read_body, read_query};
 pub use client::{Proxies, client_of};
 pub use concurrency::{ConcurrencyLimits, begin_work};
-pub use credential::{AuthenticatedRequest, Refusals, admit_user, check_headers, enter, read_call};
+pub use credential::{
+    AuthenticatedRequest, Refusals, admit_user, check_headers, enter, read_call, verify_console_session,
+    verify_credential,
+};
 pub use drain::Drain;
 pub use query_token::{HINT, has_token, refuse_tokens, resembles_token};
 pub use rates::{Defaults, Rates};

@@ -5,7 +5,8 @@ use actix_web::http::Method;
 use knowhow_store::vault::request_context::Urgency;
 
 /// Priorities by path prefix. The first matching prefix applies.
-const BY_PATH: [(&str, Urgency); 14] = [
+const BY_PATH: [(&str, Urgency); 15] = [
+    ("/console", Urgency::Admin),
     ("/v1/skills/export", Urgency::Exchange),
     ("/v1/skills/import", Urgency::Exchange),
     ("/v1/admin", Urgency::Admin),

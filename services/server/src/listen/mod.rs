@@ -1,6 +1,7 @@
 //! The HTTP server. It serves REST, MCP, the OpenAPI document and its interactive page on one port.
 
 mod certificate;
+mod console;
 mod front;
 mod openapi;
 mod page;

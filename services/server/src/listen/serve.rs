@@ -15,6 +15,7 @@ use knowhow_domain::Error;
 use knowhow_ops::App;
 
 use super::certificate::CertificateFiles;
+use super::console::console;
 use super::front::PreparedRoutes;
 use super::thread_apps::ThreadApps;
 use super::{router, served_document};
@@ -61,6 +62,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     let tls = CertificateFiles::of(&config.tls_certificate_path, &config.tls_key_path)?
         .map(CertificateFiles::serve)
         .transpose()?;
+    let console = console(config);
     let front = PreparedRoutes::new(&described, &config.public_url, config.docs)?;
     let server = HttpServer::new(move || {
         let app = apps.open();
@@ -78,6 +80,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
                 ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
             }))
             .configure(|routes| front.open(routes))
+            .configure(|routes| console.iter().for_each(|console| knowhow_console::configure(routes, console)))
             .configure(|routes| share_rates(routes, redis.as_ref()))
             .default_service(web::to(unmatched))
             .wrap(from_fn(authorize))

@@ -7,6 +7,7 @@
 mod support;
 
 mod cli;
+mod console;
 mod cost;
 mod graph;
 mod http;

@@ -2,6 +2,7 @@
 //! lists the key URLs of all issuers, for operators. Each statement explains why it cannot run for a single tenant.
 
 mod api_keys;
+mod console;
 mod owner;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub(crate) use api_keys::{FindKeys, KeyUse, Rehashed, find_keys, note_key_use};
+pub(crate) use console::{ConsoleRow, FindConsoleSession, SearchedSession, find_console_session};
 pub(crate) use owner::{Claim, OwnerDetails, find_owner};
 
 use crate::Database;

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod audit_search;
+pub mod console_sessions;
 pub mod erasures;
 pub mod idempotency;
 pub mod issuers;

@@ -5,7 +5,7 @@ use crate::learning::{directives, dreams, examples, reflections};
 use crate::review::{scans, submissions};
 use crate::sessions::{conversations, judge, memories, snapshots, souls};
 use crate::skills::{analytics, embeddings, history, library, offer_counts, starter_offers, starters, versions};
-use crate::tenants::{idempotency, usage};
+use crate::tenants::{console_sessions, idempotency, usage};
 use crate::vault::statement::{Accepts, Columns, LookUp, Read, Statement, Write};
 use crate::vault::warm_up::FrequentStatements;
 use crate::{graph, sessions, skills, vault};
@@ -89,7 +89,7 @@ pub fn list_declared() -> Vec<DeclaredStatement> {
 }
 
 fn list_look_ups() -> Vec<DeclaredStatement> {
-    vec![look_up::<system::FindTenant>(), look_up::<system::FindKeys>()]
+    vec![look_up::<system::FindTenant>(), look_up::<system::FindKeys>(), look_up::<system::FindConsoleSession>()]
 }
 
 fn list_reads_of_skills() -> Vec<DeclaredStatement> {
@@ -268,6 +268,9 @@ fn list_of_review() -> Vec<DeclaredStatement> {
 
 fn list_of_callers() -> Vec<DeclaredStatement> {
     vec![
+        write::<console_sessions::AddSession>(),
+        write::<console_sessions::NoteUse>(),
+        write::<console_sessions::EndSession>(),
         read::<idempotency::FindAnswer>(),
         write::<idempotency::ClaimKey>(),
         write::<idempotency::KeepAnswer>(),

@@ -36,6 +36,8 @@ pub(crate) enum Name {
     Prefix(String),
     /// Tenant and issuer of a token.
     Origin(Origin),
+    /// Hash of a console session's secret.
+    Console([u8; 32]),
 }
 
 /// Caches and configuration shared by all gates of the process.
@@ -147,6 +149,11 @@ impl GateState {
     /// attacker's guess.
     pub(crate) fn is_known(&self, name: &Name) -> bool {
         self.known.contains_key(name)
+    }
+
+    /// Notes that the database has a credential of this name.
+    pub(crate) fn note_known(&self, name: Name) {
+        self.known.insert(name, ());
     }
 
     /// Returns the user of a request. Creates the user with the first request.

@@ -47,6 +47,11 @@ impl Caller {
         Self { token: Some(token.into()), user: None, ..self.clone() }
     }
 
+    /// Returns a caller of the same service without a credential.
+    pub fn without_token(&self) -> Self {
+        Self { token: None, user: None, ..self.clone() }
+    }
+
     /// Returns this caller, an API key, acting for a user.
     pub fn acting_for(&self, user: &str) -> Self {
         Self { user: Some(user.to_owned()), ..self.clone() }

@@ -49,6 +49,8 @@ pub struct Pruned {
     pub audit_entries: u64,
     /// Number of API keys that were revoked or expired 30 days ago.
     pub api_keys: u64,
+    /// Number of console sessions that have ended.
+    pub console_sessions: u64,
     /// Number of submissions that expired after waiting for 30 days, and submissions decided 30 days ago.
     pub submissions: u64,
     /// Number of dream runs that can no longer be undone, and expired keys that prevented proposals from being
@@ -73,6 +75,7 @@ impl Pruned {
             self.examples,
             self.audit_entries,
             self.api_keys,
+            self.console_sessions,
             self.submissions,
             self.dreams,
             self.reflections,
@@ -106,6 +109,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         idle_snapshots: count(prune_idle_snapshots(db, now, batch).await),
         audit_entries: count(prune_audit_entries(db, now, batch).await),
         api_keys: count(prune_api_keys(db, now, batch).await),
+        console_sessions: count(prune_console_sessions(db, now, batch).await),
         submissions: count(prune_submissions(db, now, batch).await),
         dreams: count(prune_dreams(db, now, batch).await),
         reflections: count(prune_reflections(db, now, batch).await),
@@ -258,6 +262,17 @@ async fn prune_api_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
         delete from api_keys where (tenant_id, key_id) in (
             select tenant_id, key_id from api_keys
             where least(revoked_at, expires_at) < $1::timestamptz - interval '30 days' limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+async fn prune_console_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_console_sessions
+        delete from console_sessions where (tenant_id, user_id, secret_hash) in (
+            select tenant_id, user_id, secret_hash from console_sessions where ends_at < $1 limit $2)",
         now,
         batch
     );

@@ -1,5 +1,6 @@
 //! Claims of a token. A claim of the wrong type rejects the token instead of being ignored.
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -18,6 +19,13 @@ pub struct Claims {
     pub roles: Vec<String>,
     /// Expiry, in seconds since 1970-01-01 UTC.
     pub exp: u64,
+}
+
+impl Claims {
+    /// Returns the expiry; `None` for a time beyond the calendar.
+    pub fn expires_at(&self) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp(i64::try_from(self.exp).ok()?, 0)
+    }
 }
 
 /// Unchecked claims, of any type. A duplicate claim is a JSON error.

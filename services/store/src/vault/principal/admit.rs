@@ -44,7 +44,8 @@ impl Gate {
     pub async fn user_at_shell(&self, slug: &str, external_id: &str) -> Result<Principal> {
         let tenant = self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
         let (external_id, scopes) = (Some(Arc::from(external_id)), Scopes::of_user());
-        self.admit(Bearer { tenant, external_id, key: None, issuer: None, scopes, caller: Caller::Shell }).await
+        let (caller, expires_at) = (Caller::Shell, None);
+        self.admit(Bearer { tenant, external_id, key: None, issuer: None, scopes, caller, expires_at }).await
     }
 
     /// Finds or creates the user of a verified credential.
@@ -54,7 +55,7 @@ impl Gate {
     /// for an invalid `Knowhow-User`; `Quota` if the tenant has its maximum number of users; `Unavailable`.
     pub async fn admit(&self, bearer: Bearer) -> Result<Principal> {
         let operator = bearer.is_operator();
-        let Bearer { tenant, external_id, key, issuer, scopes, caller } = bearer;
+        let Bearer { tenant, external_id, key, issuer, scopes, caller, expires_at: _ } = bearer;
         if !operator {
             refuse_suspended("tenant", tenant.suspended.as_deref())?;
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use knowhow_domain::{KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
 
 use crate::vault::credential::{Claims, Issuer};
@@ -16,6 +17,8 @@ pub struct Bearer {
     pub(super) issuer: Option<Arc<Issuer>>,
     pub(super) scopes: Scopes,
     pub(super) caller: Caller,
+    /// Time at which the credential expires.
+    pub(super) expires_at: Option<DateTime<Utc>>,
 }
 
 impl Bearer {
@@ -42,6 +45,11 @@ impl Bearer {
     /// Returns the API key, if the credential is one.
     pub fn key(&self) -> Option<KeyId> {
         self.key
+    }
+
+    /// Returns the time at which the credential expires, if it does.
+    pub fn expires_at(&self) -> Option<DateTime<Utc>> {
+        self.expires_at
     }
 
     /// Rejects the caller if `scope` is missing.
@@ -96,6 +104,7 @@ pub(super) fn by_claims(tenant: Arc<KnownTenant>, issuer: Arc<Issuer>, claims: &
         key: None,
         scopes: scopes_of(claims),
         caller: Caller::Token,
+        expires_at: claims.expires_at(),
     }
 }
 

@@ -4,6 +4,7 @@
 mod admit;
 mod authenticate;
 mod bearer;
+mod console;
 mod verify;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::vault::place::PlaceId;
 
 pub use authenticate::Gate;
 pub use bearer::Bearer;
+pub use console::{ConsoleSecret, ConsoleSession};
 
 /// Name of a caller. The stored name contains the user's internal id, so that it does not reveal the name of an
 /// erased user.

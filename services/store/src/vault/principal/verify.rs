@@ -77,6 +77,7 @@ impl Gate {
             issuer: None,
             scopes: key.scopes,
             caller: Caller::Key(prefix.into()),
+            expires_at: key.expires_at,
         })
     }
 
@@ -170,6 +171,7 @@ impl Gate {
             issuer: None,
             scopes: scopes.into_iter().collect(),
             caller: Caller::Operator(claims.sub.as_str().into()),
+            expires_at: claims.expires_at(),
         })
     }
 }

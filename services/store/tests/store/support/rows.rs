@@ -27,6 +27,11 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {i}, {i}::text, '\\x00', 'Test', '{}', now())",
     ),
     (
+        "console_sessions",
+        "(tenant_id, user_id, secret_hash, scopes, iss, created_at, used_at, ends_at)
+         values ({t}, {u}, sha256({i}::text::bytea), '{}', 'test', now(), now(), now() + interval '12 hours')",
+    ),
+    (
         "audit_log",
         "(tenant_id, user_id, audit_id, at, actor, action, target)
          values ({t}, {u}, {i}, now(), 'test', 'test', 'test')",

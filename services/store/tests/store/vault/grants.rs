@@ -70,6 +70,7 @@ const GRANTS: &str = "
     knowhow_system builtin_releases: insert, select
     knowhow_system builtin_texts: insert, select
     knowhow_system builtin_vectors: insert, select
+    knowhow_system console_sessions: delete, select
     knowhow_system conversation_summaries: select (tenant_id, user_id, made_at)
     knowhow_system current_snapshots: delete, select, update (rendered_at)
     knowhow_system dream_passes: select (tenant_id, user_id, pass, last_night)
@@ -114,6 +115,7 @@ const GRANTS: &str = "
     knowhow_tenant builtin_releases: select
     knowhow_tenant builtin_texts: select
     knowhow_tenant builtin_vectors: select
+    knowhow_tenant console_sessions: delete, insert, select (tenant_id, user_id, secret_hash), update (used_at)
     knowhow_tenant conversation_summaries: delete, insert, select, update
     knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant directives: select

@@ -14,6 +14,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("tenants", "a credential names its tenant before anything is verified; operators stand above tenants"),
     ("issuers", "a token is verified before there is a principal"),
     ("api_keys", "a key is looked up by its prefix, and only its row says whose it is"),
+    ("console_sessions", "a session is looked up by its cookie, and only its row says whose it is"),
     ("users", "a user is made at first sight, before there is a user to run as"),
     ("user_catalogs", "made with its user; locked by clearing up"),
     ("audit_log", "operators' changes of tenants are noted; what is past its time is a question over all tenants"),

@@ -1,0 +1,126 @@
+//! The frame of all pages: navigation, the user of the session, and the requests of the REST API.
+
+use knowhow_domain::Scope;
+use knowhow_ops::Principal;
+
+use crate::api_call::ApiCall;
+use crate::shown::{Block, Line};
+use crate::visit::Visit;
+
+/// An entry of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Overview,
+    Skills,
+    Memories,
+    Soul,
+    Conversations,
+    Sessions,
+    Snapshot,
+    Review,
+    Users,
+    Keys,
+    Audit,
+    Jobs,
+}
+
+impl Section {
+    /// Returns the heading and the path.
+    fn shown(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Overview => ("Overview", "/console"),
+            Self::Skills => ("Skills", "/console/skills"),
+            Self::Memories => ("Memories", "/console/memories"),
+            Self::Soul => ("Soul", "/console/soul"),
+            Self::Conversations => ("Conversations", "/console/conversations"),
+            Self::Sessions => ("Sessions", "/console/sessions"),
+            Self::Snapshot => ("Snapshot", "/console/snapshot"),
+            Self::Review => ("Review", "/console/review"),
+            Self::Users => ("Users", "/console/users"),
+            Self::Keys => ("API keys", "/console/keys"),
+            Self::Audit => ("Audit log", "/console/audit"),
+            Self::Jobs => ("Jobs", "/console/jobs"),
+        }
+    }
+}
+
+const OWN: [Section; 8] = [
+    Section::Overview,
+    Section::Skills,
+    Section::Memories,
+    Section::Soul,
+    Section::Conversations,
+    Section::Sessions,
+    Section::Snapshot,
+    Section::Review,
+];
+const OF_TENANT: [Section; 4] = [Section::Users, Section::Keys, Section::Audit, Section::Jobs];
+
+/// A link of the navigation.
+pub struct NavigationLink {
+    pub name: &'static str,
+    pub path: &'static str,
+    pub is_current: bool,
+}
+
+/// The frame of one page.
+pub struct Layout {
+    pub title: Line,
+    pub tenant: Line,
+    pub user: Line,
+    pub is_admin: bool,
+    pub own: Vec<NavigationLink>,
+    pub of_tenant: Vec<NavigationLink>,
+    /// Token of the session's forms.
+    pub form: String,
+    /// Result of the last action, if the page is shown after one.
+    pub done: Option<&'static str>,
+    /// Requests of the REST API with the same effect, as commands.
+    pub calls: Vec<Block>,
+}
+
+impl Layout {
+    /// Creates the frame of a page in a section.
+    pub fn new(visit: &Visit, section: Section, title: impl Into<Line>) -> Self {
+        let principal = &visit.ctx.principal;
+        let is_admin = principal.require_admin().is_ok();
+        let links = |sections: &[Section]| {
+            let link = |of: &Section| {
+                let (name, path) = of.shown();
+                NavigationLink { name, path, is_current: *of == section }
+            };
+            sections.iter().filter(|of| is_open(principal, **of)).map(link).collect()
+        };
+        Self {
+            title: title.into(),
+            tenant: principal.tenant_slug().into(),
+            user: principal.external_id().unwrap_or_default().into(),
+            is_admin,
+            own: links(&OWN),
+            of_tenant: if is_admin { links(&OF_TENANT) } else { Vec::new() },
+            form: visit.secret.form_token(),
+            done: visit.done,
+            calls: Vec::new(),
+        }
+    }
+
+    /// Adds requests of the REST API with the same effect.
+    pub fn with_calls(mut self, visit: &Visit, calls: impl IntoIterator<Item = ApiCall>) -> Self {
+        let principal = &visit.ctx.principal;
+        let key_user = principal.external_id().filter(|_| principal.is_backend());
+        self.calls.extend(calls.into_iter().map(|call| Block(call.command(key_user))));
+        self
+    }
+}
+
+/// Returns whether the caller's scopes open a section.
+fn is_open(principal: &Principal, section: Section) -> bool {
+    let scope = match section {
+        Section::Overview => return true,
+        Section::Skills | Section::Review => Scope::SkillsRead,
+        Section::Memories | Section::Soul => Scope::Memories,
+        Section::Conversations | Section::Sessions | Section::Snapshot => Scope::Sessions,
+        Section::Users | Section::Keys | Section::Audit | Section::Jobs => Scope::Admin,
+    };
+    principal.require(scope).is_ok()
+}

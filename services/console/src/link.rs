@@ -1,0 +1,39 @@
+//! Addresses of pages. Names are content, so they are percent-encoded.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Characters of a path segment or query value that need no encoding.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Encodes a segment of a path, or a value of a query.
+pub fn encode(text: &str) -> String {
+    utf8_percent_encode(text, PLAIN).to_string()
+}
+
+/// Returns the path of a skill's page.
+pub fn skill(name: &str) -> String {
+    format!("/console/skills/{}", encode(name))
+}
+
+/// Writes a query from the parameters that have a value.
+pub fn query(parameters: &[(&str, Option<&str>)]) -> String {
+    let given = parameters.iter().filter_map(|(name, value)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some(format!("{name}={}", encode(value)))
+    });
+    let joined = given.collect::<Vec<_>>().join("&");
+    if joined.is_empty() { joined } else { format!("?{joined}") }
+}
+
+/// Returns `next` if it is a page of the console, else the console's first page.
+pub fn inside(next: Option<&str>) -> &str {
+    let is_inside = |next: &&str| {
+        let rest = next.strip_prefix("/console");
+        let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with('?'));
+        is_page && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+    };
+    next.filter(is_inside).unwrap_or("/console")
+}
+
+#[cfg(test)]
+mod tests;

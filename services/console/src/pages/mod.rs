@@ -1,0 +1,16 @@
+//! The pages, one file each: extract the input, call an operation, fill a template.
+
+pub mod conversations;
+pub mod fallback;
+pub mod login;
+pub mod memories;
+pub mod overview;
+pub mod review;
+pub mod sessions;
+pub mod skill;
+pub mod skills;
+pub mod snapshot;
+pub mod soul;
+pub mod static_files;
+pub mod tenant;
+pub mod turn;

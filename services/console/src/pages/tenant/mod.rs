@@ -1,0 +1,6 @@
+//! Pages of a tenant's admin.
+
+pub mod audit;
+pub mod jobs;
+pub mod keys;
+pub mod users;

@@ -1,0 +1,94 @@
+//! The routes of the console. A test walks all of them.
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data, ServiceConfig};
+
+use crate::pages::tenant::{audit, jobs, keys, users};
+use crate::pages::{
+    conversations, fallback, login, memories, overview, review, sessions, skill, skills, snapshot, soul, static_files,
+    turn,
+};
+use crate::{Console, respond};
+
+/// Path of the console.
+pub const PATH: &str = "/console";
+
+/// Callers that a route is open to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Everyone, also without a session.
+    Public,
+    /// Users of a tenant, for their own data.
+    User,
+    /// Admins of a tenant.
+    Admin,
+}
+
+/// A method and path of the console.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    pub method: &'static str,
+    /// Path below [`PATH`], with the names of its parameters.
+    pub path: &'static str,
+    pub access: Access,
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal $access:ident => $handler:expr,)*) => {
+        /// All routes.
+        pub const ROUTES: &[Route] = &[$(Route { method: stringify!($method), path: $path, access: Access::$access }),*];
+
+        fn register(scope: actix_web::Scope) -> actix_web::Scope {
+            scope$(.route($path, routes!(@method $method).to($handler)))*
+        }
+    };
+    (@method GET) => { web::get() };
+    (@method POST) => { web::post() };
+}
+
+routes! {
+    GET "" User => overview::show,
+    GET "/login" Public => login::show,
+    POST "/login" Public => login::log_in,
+    POST "/logout" User => login::log_out,
+    GET "/static/{file}" Public => static_files::answer,
+    GET "/skills" User => skills::list,
+    GET "/skills/{skill}" User => skill::text::show,
+    POST "/skills/{skill}" User => skill::text::save,
+    GET "/skills/{skill}/resources" User => skill::resources::show,
+    GET "/skills/{skill}/file" User => skill::resources::download,
+    GET "/skills/{skill}/versions" User => skill::versions::show,
+    GET "/skills/{skill}/diff" User => skill::versions::compare,
+    POST "/skills/{skill}/rollback" User => skill::versions::roll_back,
+    GET "/skills/{skill}/fields" User => skill::fields::show,
+    POST "/skills/{skill}/fields" User => skill::fields::save,
+    GET "/memories" User => memories::list,
+    GET "/memories/{memory}" User => memories::show,
+    POST "/memories/{memory}" User => memories::correct,
+    POST "/memories/{memory}/forget" User => memories::forget,
+    GET "/soul" User => soul::show,
+    POST "/soul" User => soul::save,
+    GET "/conversations" User => conversations::list,
+    GET "/sessions" User => sessions::list,
+    GET "/sessions/{session}" User => sessions::show,
+    GET "/sessions/{session}/turns/{turn}" User => turn::show,
+    GET "/snapshot" User => snapshot::show,
+    GET "/review" User => review::list,
+    GET "/review/{submission}" User => review::show,
+    POST "/review/{submission}/approve" User => review::approve,
+    POST "/review/{submission}/reject" User => review::reject,
+    GET "/users" Admin => users::list,
+    POST "/users/suspend" Admin => users::suspend,
+    POST "/users/resume" Admin => users::resume,
+    GET "/keys" Admin => keys::list,
+    GET "/audit" Admin => audit::list,
+    GET "/jobs" Admin => jobs::list,
+    POST "/jobs/{job}/retry" Admin => jobs::retry,
+    POST "/jobs/{job}/discard" Admin => jobs::discard,
+}
+
+/// Registers the console.
+pub fn configure(config: &mut ServiceConfig, console: &Data<Console>) {
+    let scope = register(web::scope(PATH).app_data(console.clone()));
+    config.service(scope.default_service(web::to(fallback::answer)).wrap(from_fn(respond::protect)));
+}

@@ -1,0 +1,139 @@
+//! The caller of a page: the session of the cookie, checked with each request.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest};
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result};
+use knowhow_ops::{Ctx, tenants};
+use knowhow_store::{ConsoleSecret, ConsoleSession};
+
+use crate::cookie::SessionCookie;
+use crate::failure::Failure;
+use crate::shown::When;
+use crate::{Console, link};
+
+/// Results of actions, by the word that a redirect carries.
+const DONE: [(&str, &str); 11] = [
+    ("saved", "Saved."),
+    ("unchanged", "The text is the same as before, so no version was saved."),
+    ("rolled-back", "Rolled back: the earlier text is the current version now."),
+    ("waits", "The change waits for review. It is not applied until it is approved."),
+    ("forgotten", "Forgotten."),
+    ("approved", "Approved: the change is applied."),
+    ("rejected", "Rejected."),
+    ("suspended", "Suspended. The user's requests are rejected within a second."),
+    ("resumed", "Resumed."),
+    ("retried", "The job runs again shortly."),
+    ("discarded", "The job is discarded."),
+];
+
+/// A request with a session.
+pub struct Visit {
+    pub ctx: Ctx,
+    pub secret: ConsoleSecret,
+    /// Result of the action that led to this page.
+    pub done: Option<&'static str>,
+}
+
+impl Visit {
+    /// Returns the current time.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.ctx.app.clock.now()
+    }
+
+    /// Returns the view of a time.
+    pub fn when(&self, at: DateTime<Utc>) -> When {
+        When::new(at, self.now())
+    }
+}
+
+type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
+
+/// Returns the console that serves a request.
+pub fn console(request: &HttpRequest) -> Result<Data<Console>> {
+    request.app_data::<Data<Console>>().cloned().ok_or_else(|| Error::internal("no console"))
+}
+
+/// A session that was found, before its user is admitted.
+pub struct Found {
+    pub console: Data<Console>,
+    pub cookie: SessionCookie,
+    pub session: ConsoleSession,
+}
+
+/// Finds the session of a request.
+///
+/// # Errors
+/// `Unauthenticated` without a session, or if it has ended.
+pub async fn find(request: &HttpRequest) -> Result<Found> {
+    let console = console(request)?;
+    let none = || Error::Unauthenticated("log in first".into());
+    let cookie = SessionCookie::read(request.headers(), console.address.is_over_tls);
+    let Some(cookie) = cookie.filter(|_| console.address.is_safe(request)) else {
+        console.entry.count_stranger(request)?;
+        return Err(none());
+    };
+    let session = console.entry.resume(request, &cookie).await?;
+    Ok(Found { console, cookie, session })
+}
+
+/// Admits the user of a session.
+pub async fn admit(request: &HttpRequest, found: Found) -> Result<Visit> {
+    let Found { console, cookie, session } = found;
+    let ctx = console.entry.admit(request, session.bearer).await?;
+    if session.use_is_due {
+        tenants::note_console_use(&ctx, &cookie.secret).await?;
+    }
+    Ok(Visit { ctx, secret: cookie.secret, done: done(request) })
+}
+
+fn done(request: &HttpRequest) -> Option<&'static str> {
+    let word = request.query_string().split('&').find_map(|part| part.strip_prefix("done="))?;
+    DONE.iter().find(|(known, _)| *known == word).map(|(_, text)| *text)
+}
+
+/// Returns the login page that leads back to the requested page.
+fn login_for(request: &HttpRequest) -> String {
+    let asked = request.uri().path_and_query().map_or("/console", |path| path.as_str());
+    match link::inside(Some(asked)) {
+        "/console" => "/console/login".to_owned(),
+        next => format!("/console/login?next={}", link::encode(next)),
+    }
+}
+
+impl FromRequest for Visit {
+    type Error = Failure;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let found = find(&request).await.map_err(|error| match error {
+                Error::Unauthenticated(_) => Failure::without_session(error, login_for(&request)),
+                other => other.into(),
+            })?;
+            Ok(admit(&request, found).await?)
+        })
+    }
+}
+
+/// A request with the session of an admin.
+pub struct AdminVisit(pub Visit);
+
+impl FromRequest for AdminVisit {
+    type Error = Failure;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let visit = Visit::from_request(request, payload);
+        Box::pin(async move {
+            let visit = visit.await?;
+            visit.ctx.principal.require_admin()?;
+            Ok(Self(visit))
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! The console: login, sessions, forms and pages, as a browser sees them.
+
+mod forms;
+mod hostile;
+mod logins;
+mod pages;
+mod reviews;
+mod skills;
+mod tenant;
+mod visitor;
+mod walk;

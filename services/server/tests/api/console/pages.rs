@@ -1,0 +1,113 @@
+//! Memories, the soul, conversations, sessions turn by turn, and the snapshot.
+
+use serde_json::json;
+
+use super::visitor::Visitor;
+use crate::callers::{World, skill};
+use crate::talk::Talk;
+
+#[tokio::test]
+async fn a_memory_is_corrected_and_forgotten() {
+    let world = World::new().await;
+    let alice = Visitor::of(&world.alice).await;
+    assert!(alice.page("/console/memories").await.contains("No memories yet"));
+    let stored = world.alice.post("/v1/memories", json!({"content": "Lives in Ulm", "tags": ["home"]})).await.ok(201);
+    let path = format!("/console/memories/{}", stored["id"].as_str().unwrap());
+    let list = alice.page("/console/memories?kind=semantic&tag=home").await;
+    assert!(list.contains("Lives in Ulm") && list.contains(&path), "{list}");
+    assert!(alice.page("/console/memories?tag=work").await.contains("No memory fits"));
+
+    let fields = [("content", "Lives in Bonn"), ("tags", "home\r\ncity"), ("core", "on"), ("version", "1")];
+    let answer = alice.post(&path, &fields).await;
+    assert_eq!((answer.status, answer.header("location")), (303, &*format!("{path}?done=saved")), "{answer}");
+    let api = format!("/v1/memories/{}", stored["id"].as_str().unwrap());
+    let now = world.alice.get(&api).await.ok(200);
+    assert_eq!(
+        (&now["content"], &now["tags"], &now["core"]),
+        (&json!("Lives in Bonn"), &json!(["home", "city"]), &json!(true))
+    );
+    let page = alice.page(&path).await;
+    assert!(page.contains("Lives in Bonn") && page.contains("Lives in Ulm"), "with the earlier version: {page}");
+
+    let late = alice.post(&path, &[("content", "Lives in Rome"), ("tags", ""), ("version", "1")]).await;
+    assert_eq!(late.status, 409, "{late}");
+    assert!(late.text().contains("Lives in Rome") && late.text().contains("while you were editing"), "{late}");
+
+    let gone = alice.post(&format!("{path}/forget"), &[]).await;
+    assert_eq!((gone.status, gone.header("location")), (303, "/console/memories?done=forgotten"), "{gone}");
+    world.alice.get(&api).await.refused(404, "not-found");
+    assert_eq!(alice.get(&path).await.status, 404);
+}
+
+#[tokio::test]
+async fn the_soul_is_edited_and_its_versions_show_what_changed() {
+    let world = World::new().await;
+    let alice = Visitor::of(&world.alice).await;
+    assert!(alice.page("/console/soul").await.contains("This is the default"));
+    let first = alice.post("/console/soul", &[("text", "Be brief.\r\nBe kind to everyone."), ("version", "0")]).await;
+    assert_eq!(first.header("location"), "/console/soul?done=saved", "{first}");
+    assert_eq!(world.alice.get("/v1/soul").await.ok(200)["text"], "Be brief.\nBe kind to everyone.");
+    let second = alice.post("/console/soul", &[("text", "Be brief.\nBe patient to everyone."), ("version", "1")]).await;
+    assert_eq!(second.status, 303, "{second}");
+    let page = alice.page("/console/soul").await;
+    assert!(page.contains("<del>kind</del>") && page.contains("<ins>patient</ins>"), "{page}");
+    let late = alice.post("/console/soul", &[("text", "Be late."), ("version", "1")]).await;
+    assert_eq!(late.status, 409, "{late}");
+    let shown = late.text();
+    assert!(
+        shown.contains("Be late.") && shown.contains("Be patient to everyone.") && shown.contains(r#"value="2""#),
+        "{shown}"
+    );
+    let same = alice.post("/console/soul", &[("text", "Be brief.\nBe patient to everyone."), ("version", "2")]).await;
+    assert_eq!(same.header("location"), "/console/soul?done=unchanged", "{same}");
+}
+
+#[tokio::test]
+async fn a_session_is_read_turn_by_turn_with_the_reasons() {
+    let world = World::new().await;
+    world.alice.create(skill("plan")).await;
+    let alice = Visitor::of(&world.alice).await;
+    assert!(alice.page("/console/sessions").await.contains("No sessions yet"));
+    let talk = Talk::open(&world.alice, json!({"tools": "full", "key": "monday-call"})).await;
+    talk.say("use plan for the trip").await;
+    talk.tell("/reply", json!({"message": "Done so."})).await;
+    let list = alice.page("/console/sessions?open=true").await;
+    assert!(list.contains("monday-call") && list.contains(&talk.id), "{list}");
+    assert!(alice.page("/console/sessions?open=false").await.contains("No session fits"));
+    let session = alice.page(&format!("/console/sessions/{}", talk.id)).await;
+    assert!(session.contains("use plan for the trip") && session.contains("Done so."), "{session}");
+    let turn = alice.page(&format!("/console/sessions/{}/turns/1", talk.id)).await;
+    assert!(turn.contains("called in the message") && turn.contains("First this, then that."), "{turn}");
+    assert_eq!(alice.get(&format!("/console/sessions/{}/turns/2", talk.id)).await.status, 404);
+    assert_eq!(alice.get(&format!("/console/sessions/{}", uuid::Uuid::now_v7())).await.status, 404);
+}
+
+#[tokio::test]
+async fn the_snapshot_is_shown_as_the_model_reads_it() {
+    let world = World::new().await;
+    world.alice.create(skill("plan")).await;
+    let alice = Visitor::of(&world.alice).await;
+    let page = alice.page("/console/snapshot").await;
+    let snapshot = world.alice.get("/v1/snapshot").await.ok(200);
+    assert!(page.contains(snapshot["sha256"].as_str().unwrap()) && page.contains("plan"), "{page}");
+}
+
+#[tokio::test]
+async fn every_page_shows_the_same_by_api_without_the_credential() {
+    let world = World::new().await;
+    world.alice.create(skill("plan")).await;
+    let alice = Visitor::of(&world.alice).await;
+    for (path, call) in [
+        ("/console", "/v1/sessions?limit=8"),
+        ("/console/skills?q=it&tag=a", "/v1/skills?q=it&#38;tag=a"),
+        ("/console/skills/plan", "/v1/skills/plan/SKILL.md"),
+        ("/console/skills/plan/versions", "/v1/skills/plan/rollback"),
+        ("/console/soul", "/v1/soul"),
+        ("/console/snapshot", "/v1/snapshot"),
+        ("/console/review", "/v1/submissions?state=needs_review"),
+    ] {
+        let page = alice.page(path).await;
+        assert!(page.contains(call) && page.contains("$KNOWHOW_TOKEN"), "{path}: {page}");
+        assert!(!page.contains(world.alice.token.as_deref().unwrap()), "{page}");
+    }
+}

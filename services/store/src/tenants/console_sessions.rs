@@ -1,0 +1,61 @@
+//! Sessions of the console: started by a login, ended by a logout. The gate finds them (`across/system/console.rs`).
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::Result;
+use uuid::Uuid;
+
+use crate::vault::pipeline::write;
+use crate::vault::statement;
+use crate::{ConsoleSecret, Database, Principal};
+
+statement! {
+    write AddSession<'a> {
+        secret_hash: Vec<u8>, scopes: Vec<&'a str>, key_id: Option<Uuid>, iss: Option<&'a str>,
+        now: DateTime<Utc>, ends_at: DateTime<Utc>,
+    } -> (),
+    "-- console_sessions.add
+    insert into console_sessions (tenant_id, user_id, secret_hash, scopes, key_id, iss, created_at, used_at, ends_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $7, $8)"
+}
+
+statement! {
+    count NoteUse { secret_hash: Vec<u8>, now: DateTime<Utc> } -> (),
+    "-- console_sessions.note_use
+    update console_sessions set used_at = $4 where tenant_id = $1 and user_id = $2 and secret_hash = $3"
+}
+
+statement! {
+    write EndSession { secret_hash: Vec<u8> } -> (),
+    "-- console_sessions.end
+    delete from console_sessions where tenant_id = $1 and user_id = $2 and secret_hash = $3"
+}
+
+/// Times of a new session.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionTimes {
+    pub now: DateTime<Utc>,
+    pub ends_at: DateTime<Utc>,
+}
+
+/// Starts a session with the rights of the caller's credential.
+pub async fn start(db: &Database, caller: &Principal, secret: &ConsoleSecret, times: SessionTimes) -> Result<()> {
+    let added = AddSession {
+        secret_hash: secret.hash().to_vec(),
+        scopes: caller.scope_names(),
+        key_id: caller.key().map(|key| key.0),
+        iss: caller.issuer(),
+        now: times.now,
+        ends_at: times.ends_at,
+    };
+    write(db, caller, added).await.map(drop)
+}
+
+/// Stores the time of a session's last request.
+pub async fn note_use(db: &Database, caller: &Principal, secret: &ConsoleSecret, now: DateTime<Utc>) -> Result<()> {
+    write(db, caller, NoteUse { secret_hash: secret.hash().to_vec(), now }).await.map(drop)
+}
+
+/// Ends a session of the caller.
+pub async fn end(db: &Database, caller: &Principal, secret: &ConsoleSecret) -> Result<()> {
+    write(db, caller, EndSession { secret_hash: secret.hash().to_vec() }).await.map(drop)
+}
