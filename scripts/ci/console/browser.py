@@ -3,7 +3,7 @@
 
     scripts/ci/with_service.sh scripts/ci/console.sh
 
-CHROMIUM names the browser. KNOWHOW_SHOTS names a folder for a picture of each page, narrow and wide, light and dark.
+CHROMIUM names the browser. CONSOLE_SHOTS names a folder for a picture of each page, narrow and wide, light and dark.
 """
 
 import json
@@ -46,7 +46,7 @@ class Person:
         self.page.goto(f"{URL}/console/skills")
         assert "/console/login" in self.page.url, self.page.url
         self.page.fill("#token", token)
-        self.page.click("text=Log in")
+        self.press("Log in")
         self.expect("/console/skills")
 
     def open(self, path):
@@ -59,9 +59,17 @@ class Person:
         assert self.page.url.removeprefix(URL).startswith(path), (self.page.url, path)
         assert text in self.page.inner_text("main"), (text, self.page.inner_text("main"))
 
+    def press(self, name):
+        """Presses a button."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def follow(self, name):
+        """Follows the first link of this name."""
+        self.page.get_by_role("link", name=name, exact=True).first.click()
+
     def leave(self):
         """Logs out; the session must be over."""
-        self.page.click("text=Log out")
+        self.press("Log out")
         self.page.goto(f"{URL}/console")
         self.expect("/console/login")
         assert not self.wrong, self.wrong
@@ -97,20 +105,20 @@ def edit_and_roll_back(person, words):
     """Edits a skill and rolls it back."""
     page = person.page
     person.open("/console/skills?q=water-plants")
-    page.click("text=water-plants")
+    person.follow("water-plants")
     text = page.input_value("#text")
     page.fill("#text", text.replace("Feel the soil.", f"Feel the {words} soil."))
-    page.click("text=Save a new version")
+    person.press("Save a new version")
     person.expect("/console/skills/water-plants", "Saved.")
     assert page.input_value("#text") == text.replace("Feel the soil.", f"Feel the {words} soil."), "the text came back otherwise"
-    page.click("text=Versions")
-    page.click("text=What changed")
+    person.follow("Versions")
+    person.follow("What changed")
     assert words in page.inner_text(".diff ins"), page.inner_text(".diff")
-    page.click("text=All versions")
+    person.follow("All versions")
     current = int(page.inner_text("tbody tr:first-child td b"))
-    page.click(f"text=Roll back to {current - 1}")
+    person.press(f"Roll back to {current - 1}")
     person.expect("/console/skills/water-plants/versions", "Rolled back")
-    page.click("text=Text")
+    person.follow("Text")
     assert page.input_value("#text") == text
 
 
@@ -119,11 +127,11 @@ def approve(person):
     submission = propose()
     person.open("/console/review")
     person.page.fill("#reason", REASON)
-    person.page.click("text=Show")
+    person.press("Show")
     person.page.click(f'a[href*="{submission}"]')
     assert person.page.inner_text("mark") == "<U+200B>", person.page.inner_text(".diff")
     person.page.fill("#comment", "looked at it")
-    person.page.click("text=Approve this change")
+    person.press("Approve this change")
     person.expect("/console/review", "Approved")
     decided = call("GET", f"/v1/submissions/{submission}", USER)
     assert decided["state"] == "approved" and decided["comment"] == "looked at it", decided
@@ -167,7 +175,7 @@ def main():
             if not options:
                 look(person, [*paths, f"/console/review/{propose()}?reason={quote(REASON)}"])
             person.leave()
-        if folder := os.environ.get("KNOWHOW_SHOTS"):
+        if folder := os.environ.get("CONSOLE_SHOTS"):
             take_pictures(browser, [*paths, f"/console/review/{propose()}?reason={quote(REASON)}"], folder)
         print(f"the console works in {json.dumps(browser.version)}, with and without JavaScript: {len(paths) + 1} pages")
         browser.close()

@@ -66,6 +66,8 @@ pub struct NavigationLink {
 /// The frame of one page.
 pub struct Layout {
     pub title: Line,
+    /// Heading of the current section, for the menu on a narrow screen.
+    pub section: &'static str,
     pub tenant: Line,
     pub user: Line,
     pub is_admin: bool,
@@ -93,6 +95,7 @@ impl Layout {
         };
         Self {
             title: title.into(),
+            section: section.shown().0,
             tenant: principal.tenant_slug().into(),
             user: principal.external_id().unwrap_or_default().into(),
             is_admin,

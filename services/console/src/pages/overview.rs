@@ -5,7 +5,7 @@ use askama::Template;
 use knowhow_domain::{Scope, SubmissionState};
 use knowhow_ops::review::{self, ListSubmissions};
 use knowhow_ops::sessions::{self, ListSessions};
-use knowhow_ops::skills;
+use knowhow_ops::{skills, tenants};
 
 use crate::api_call::ApiCall;
 use crate::failure::Failure;
@@ -27,6 +27,8 @@ struct Overview {
     waiting: Option<usize>,
     /// Whether more changes wait than were counted.
     has_more: bool,
+    /// Jobs of the tenant that failed for good, for its admins.
+    dead_jobs: i64,
 }
 
 /// Shows the overview.
@@ -47,11 +49,15 @@ pub async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
         let listed = sessions::list_sessions(ctx, &query).await?;
         recent = Some(listed.items.iter().map(|session| SessionRow::of(&visit, session)).collect());
     }
+    let mut dead_jobs = 0;
+    if may(Scope::Admin) {
+        dead_jobs = tenants::list_queues(ctx).await?.items.iter().map(|queue| queue.dead).sum();
+    }
     let calls = [
         ApiCall::get(format!("/v1/skills?ranked=true&limit={ROWS}")),
         ApiCall::get("/v1/submissions?state=needs_review"),
         ApiCall::get(format!("/v1/sessions?limit={ROWS}")),
     ];
     let layout = Layout::new(&visit, Section::Overview, "Overview").with_calls(&visit, calls);
-    page(&Overview { layout, skills: found, sessions: recent, waiting, has_more })
+    page(&Overview { layout, skills: found, sessions: recent, waiting, has_more, dead_jobs })
 }

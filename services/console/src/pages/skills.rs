@@ -78,7 +78,6 @@ pub struct SkillRow {
     pub times_used: i64,
     pub used: Option<When>,
     pub updated: When,
-    pub importance: String,
     pub pinned: bool,
     pub tainted: bool,
     /// Reason of a search for finding the skill.
@@ -97,7 +96,6 @@ impl SkillRow {
             times_used: item.times_used,
             used: item.last_used_at.map(|at| visit.when(at)),
             updated: visit.when(item.updated_at),
-            importance: format!("{:.2}", item.importance),
             pinned: item.pinned,
             tainted: item.tainted,
             reason: item.reason.map(Line),

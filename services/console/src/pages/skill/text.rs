@@ -135,7 +135,7 @@ fn facts(skill: &Skill) -> Vec<(&'static str, Line)> {
     let list = |items: &[String]| Line(items.join(", "));
     let mut facts = vec![
         ("Source", skill.source.as_str().into()),
-        ("Used", Line(format!("{} times", skill.times_used))),
+        ("Uses", Line(skill.times_used.to_string())),
         ("Importance", Line(format!("{:.2}", skill.importance))),
     ];
     facts.extend(skill.category.as_deref().map(|category| ("Category", category.into())));
