@@ -217,8 +217,8 @@ create index console_sessions_by_secret on console_sessions (tenant_id, secret_h
 create index console_sessions_by_end on console_sessions (ends_at);
 select app.protect('console_sessions');
 select app.open_to_system('console_sessions');
--- Users read no row: a session is found by its secret before there is a user.
-grant insert, select (tenant_id, user_id, secret_hash), update (used_at), delete on console_sessions to knowhow_tenant;
+-- Users do not read their sessions: a session is found by its secret before there is a user. These columns select the row to change.
+grant insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at), delete on console_sessions to knowhow_tenant;
 grant select, delete on console_sessions to knowhow_system;
 
 -- NAMES OF ACTORS

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from tools.caller import request
@@ -149,6 +150,18 @@ def look(person, paths):
     person.page.set_viewport_size({"width": 1440, "height": 900})
 
 
+def check_access(browser, paths):
+    """Runs axe on each page, light and dark: no serious or critical obstacle for people who use assistive technology."""
+    for scheme in ("light", "dark"):
+        person = Person(browser, ADMIN, color_scheme=scheme)
+        for path in paths:
+            person.open(path)
+            found = [violation for violation in Axe().run(person.page).response["violations"] if violation["impact"] in ("serious", "critical")]
+            shown = [(violation["id"], [node["html"] for node in violation["nodes"]][:3]) for violation in found]
+            assert not found, f"{path} in {scheme}: {shown}"
+        person.leave()
+
+
 def take_pictures(browser, paths, folder):
     """Takes a picture of each page."""
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -175,6 +188,7 @@ def main():
             if not options:
                 look(person, [*paths, f"/console/review/{propose()}?reason={quote(REASON)}"])
             person.leave()
+        check_access(browser, paths)
         if folder := os.environ.get("CONSOLE_SHOTS"):
             take_pictures(browser, [*paths, f"/console/review/{propose()}?reason={quote(REASON)}"], folder)
         print(f"the console works in {json.dumps(browser.version)}, with and without JavaScript: {len(paths) + 1} pages")

@@ -1,8 +1,10 @@
 //! The routes of the console. A test walks all of them.
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
+use knowhow_domain::Error;
 
+use crate::failure::Failure;
 use crate::pages::tenant::{audit, jobs, keys, users};
 use crate::pages::{
     conversations, fallback, login, memories, overview, review, sessions, skill, skills, snapshot, soul, static_files,
@@ -74,9 +76,9 @@ routes! {
     GET "/sessions/{session}/turns/{turn}" User => turn::show,
     GET "/snapshot" User => snapshot::show,
     GET "/review" User => review::list,
-    GET "/review/{submission}" User => review::show,
-    POST "/review/{submission}/approve" User => review::approve,
-    POST "/review/{submission}/reject" User => review::reject,
+    GET "/review/{submission}" User => review::submission::show,
+    POST "/review/{submission}/approve" User => review::submission::approve,
+    POST "/review/{submission}/reject" User => review::submission::reject,
     GET "/users" Admin => users::list,
     POST "/users/suspend" Admin => users::suspend,
     POST "/users/resume" Admin => users::resume,
@@ -89,6 +91,14 @@ routes! {
 
 /// Registers the console.
 pub fn configure(config: &mut ServiceConfig, console: &Data<Console>) {
-    let scope = register(web::scope(PATH).app_data(console.clone()));
+    let no_page = |_, _: &_| Failure::from(Error::not_found("page")).into();
+    let unreadable = |error, _: &_| {
+        Failure::from(Error::Malformed(format!("the address of this page cannot be read: {error}"))).into()
+    };
+    let scope = web::scope(PATH)
+        .app_data(console.clone())
+        .app_data(PathConfig::default().error_handler(no_page))
+        .app_data(QueryConfig::default().error_handler(unreadable));
+    let scope = register(scope);
     config.service(scope.default_service(web::to(fallback::answer)).wrap(from_fn(respond::protect)));
 }

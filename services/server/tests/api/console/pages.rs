@@ -111,3 +111,24 @@ async fn every_page_shows_the_same_by_api_without_the_credential() {
         assert!(!page.contains(world.alice.token.as_deref().unwrap()), "{page}");
     }
 }
+
+#[tokio::test]
+async fn an_address_that_cannot_be_read_is_answered_in_words() {
+    let world = World::new().await;
+    let alice = Visitor::of(&world.alice).await;
+    for (path, status) in [
+        ("/console/skills/plan/diff", 400),
+        ("/console/skills/plan/diff?from=a&to=b", 400),
+        ("/console/review/no-id", 404),
+        ("/console/memories/no-id", 404),
+        ("/console/sessions/no-id", 404),
+        ("/console/sessions/no-id/turns/x", 404),
+        ("/console/sessions?open=perhaps", 400),
+        ("/console/review?state=lost", 400),
+        ("/console/nowhere", 404),
+    ] {
+        let answer = alice.get(path).await;
+        assert_eq!((answer.status, answer.header("content-type")), (status, "text/html; charset=utf-8"), "{answer}");
+        assert!(answer.text().contains("Go to the overview"), "{answer}");
+    }
+}

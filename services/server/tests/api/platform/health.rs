@@ -114,7 +114,7 @@ async fn the_page_can_be_switched_off_and_the_document_stays() {
 #[tokio::test]
 async fn unknown_paths_and_methods_are_problems() {
     let World { alice, anonymous, .. } = &World::new().await;
-    for path in ["/v1", "/v1/", "/v2/skills", "/v1/skills/a/b/c/d", "/v1/skills/", "/v1/skills/a/", "/console"] {
+    for path in ["/v1", "/v1/", "/v2/skills", "/v1/skills/a/b/c/d", "/v1/skills/", "/v1/skills/a/", "/consoles"] {
         anonymous.get(path).await.refused(404, "not-found");
     }
     for (method, path, allowed) in [

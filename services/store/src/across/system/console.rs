@@ -21,7 +21,7 @@ row! {
 // at once with its API key.
 statement! {
     look_up FindConsoleSession { tenant: Uuid, secret_hash: Vec<u8>, now: DateTime<Utc> } -> ConsoleRow,
-    "-- console_sessions.find
+    "-- console.find_session
     select u.external_id, s.scopes, s.key_id, k.prefix, s.iss, s.used_at, s.ends_at
     from console_sessions s
     join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id and u.erased_at is null

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aws_lc_rs::rand;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use knowhow_domain::skills::manifest;
 use knowhow_domain::{Error, KeyId, Result, Scope, Scopes};
 
@@ -61,8 +61,6 @@ pub struct ConsoleSession {
     pub bearer: Bearer,
     /// Whether the time of the last request is to be stored.
     pub use_is_due: bool,
-    /// Time at which the session ends at the latest.
-    pub ends_at: DateTime<Utc>,
 }
 
 impl Gate {
@@ -82,10 +80,10 @@ impl Gate {
         let searched = SearchedSession { tenant: known.id, secret_hash: &hash, now };
         let found = find_console_session(&self.db.at(known.place), &searched).await?;
         let row = found.ok_or_else(ended)?;
-        let (use_is_due, ends_at) = (now - row.used_at >= USE, row.ends_at);
+        let use_is_due = now - row.used_at >= USE;
         let bearer = self.bearer_of_session(known, row).await?.ok_or_else(ended)?;
         self.state.note_known(Name::Console(hash));
-        Ok(ConsoleSession { bearer, use_is_due, ends_at })
+        Ok(ConsoleSession { bearer, use_is_due })
     }
 
     /// Returns the caller of a session. Returns `None` if its issuer was removed.

@@ -104,6 +104,23 @@ async fn pruning_removes_expired_rows_in_batches() {
     .await;
 }
 
+#[tokio::test]
+async fn ended_console_sessions_are_deleted() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        house.tenant().await.user("alice").await;
+        let sessions =
+            "insert into console_sessions (tenant_id, user_id, secret_hash, scopes, iss, created_at, used_at, ends_at)
+            select tenant_id, user_id, sha256(n::text::bytea), '{}', 'test', now(), now(), now() + n * interval '1 hour'
+            from users, generate_series(-2, 2) n where n <> 0";
+        place.run(sessions).await;
+        let pruned = prune(&house.db, now(), 100).await.unwrap();
+        assert_eq!(pruned, Pruned { console_sessions: 2, ..Pruned::default() });
+        assert_eq!(place.count("select count(*) from console_sessions where ends_at > now()").await, 2);
+    })
+    .await;
+}
+
 /// The removal of deleted skills must not depend on another statement that fails each time.
 #[tokio::test]
 async fn pruning_continues_after_a_failed_statement() {
