@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use super::{PartKind, RowKind, rows};
 
 fn shown(diff: &str) -> Vec<(RowKind, String)> {

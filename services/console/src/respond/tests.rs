@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 /// Markup that a template must not have: it would bypass the escaping, or the content security policy.

@@ -53,7 +53,7 @@ struct SubmissionRow {
 impl SubmissionRow {
     fn of(visit: &Visit, submission: &Submission, reason: Option<&str>) -> Self {
         let held = submission.checks.iter().filter(|check| check.outcome != CheckOutcome::Passed);
-        let held: Vec<_> = held.map(|check| step_of(check)).collect();
+        let held: Vec<_> = held.map(step_of).collect();
         Self {
             path: format!("/console/review/{}{}", submission.id, link::query(&[("reason", reason)])),
             skill: submission.skill.as_str().into(),
