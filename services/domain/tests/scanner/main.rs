@@ -10,6 +10,7 @@ mod corpus;
 #[path = "../../../testing/src/corpus.rs"]
 mod corpus_folder;
 mod evasions;
+mod foreign;
 mod golden;
 mod own;
 mod secrets;

@@ -25,7 +25,12 @@ pub enum Example {
 /// Returns the examples by rule id.
 pub fn own() -> BTreeMap<String, Examples> {
     let mut all: BTreeMap<String, Examples> = BTreeMap::new();
-    for text in [include_str!("sets/words.toml"), include_str!("sets/commands.toml"), include_str!("sets/texts.toml")] {
+    for text in [
+        include_str!("sets/words.toml"),
+        include_str!("sets/commands.toml"),
+        include_str!("sets/texts.toml"),
+        include_str!("sets/skills.toml"),
+    ] {
         all.extend(toml::from_str::<BTreeMap<String, Examples>>(text).unwrap());
     }
     all

@@ -134,7 +134,7 @@ fn as_text(bytes: Vec<u8>) -> Option<String> {
     (odd * 20 <= all).then_some(text)
 }
 
-/// Decodes runs of `\x41`, `\u0041`, `%41` and `&#65;`.
+/// Decodes runs of `\x41`, `\101`, `\u0041`, `%41` and `&#65;`.
 fn escapes(text: &str) -> Vec<Decoded> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -163,6 +163,9 @@ fn escape_at(bytes: &[u8]) -> Option<(usize, u8)> {
     let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     match bytes {
         [b'\\', b'x', a, b, ..] => Some((4, hex(&[*a, *b])?)),
+        [b'\\', a @ b'0'..=b'1', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+            Some((4, (a - b'0') * 64 + (b - b'0') * 8 + (c - b'0')))
+        }
         [b'\\', b'u', b'0', b'0', a, b, ..] => Some((6, hex(&[*a, *b])?)),
         [b'%', a, b, ..] => Some((3, hex(&[*a, *b])?)),
         [b'&', b'#', rest @ ..] => {

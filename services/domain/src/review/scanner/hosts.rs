@@ -67,6 +67,11 @@ impl Hosts {
         ADDRESS.find_iter(text).map(|address| self.kind_of(address.as_str()))
     }
 
+    /// Checks whether a bare host name, or an IP address, is neither well known nor local.
+    pub(super) fn is_foreign(&self, host: &str) -> bool {
+        !matches!(self.kind_of_host(host, host), HostKind::Local | HostKind::Known)
+    }
+
     fn kind_of(&self, address: &str) -> HostKind {
         if let Some(host) = address.strip_prefix("/dev/tcp/").or(address.strip_prefix("/dev/udp/")) {
             return self.kind_of_host(host, address);

@@ -4,6 +4,7 @@
 //!
 //! - `files` classifies files.
 //! - `views` makes the views of a file: the text as written, without invisible characters, decoded, and hidden texts.
+//! - `assembly` undoes the disguise of commands and replaces variables.
 //! - `search` tries the rules of `rules.toml` on each line that contains their words. `needs` extracts these words from
 //!   the patterns, and `prefilter` finds them.
 //! - `quoting` detects warnings and quotations; `refusal` detects commands that a text forbids.
@@ -12,6 +13,7 @@
 //!   its files.
 //! - `scanned_file` and `evidence` compute a digest of the text that a finding is about.
 
+mod assembly;
 mod category;
 mod composites;
 mod decode;
@@ -45,6 +47,7 @@ mod tests;
 
 use std::cell::RefCell;
 
+use self::assembly::Variables;
 use self::files::FileType;
 use self::findings::Findings;
 use self::outline::Outline;
@@ -121,17 +124,20 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
     let rules = Rules::get();
     let mut findings = Findings::default();
     names::report(&mut findings, work, name);
-    read_text(&mut findings, work, DOCUMENT, document);
-    for resource in resources {
+    let files: Vec<_> = resources.iter().map(|resource| (resource, files::kind_of(resource))).collect();
+    let variables = variables_of(document, &files, work);
+    read_text(&mut findings, work, &SkillText { file: DOCUMENT, text: document, variables: &variables });
+    for (resource, kind) in &files {
         names::report(&mut findings, work, resource.path);
-        match files::kind_of(resource) {
-            FileType::Text(text) => read_text(&mut findings, work, resource.path, &text),
+        let text = match kind {
+            FileType::Text(text) => text.as_ref(),
             FileType::Binary(rule, text) => {
                 let evidence = || EvidenceDigest::of_bytes(resource.bytes);
                 findings.extend(rule.map(|rule| Finding::of_file(rules.built_in(rule), resource.path, evidence())));
-                read_text(&mut findings, work, resource.path, &text);
+                text
             }
-        }
+        };
+        read_text(&mut findings, work, &SkillText { file: resource.path, text, variables: &variables });
         findings.extend(unasked::of_file(resource));
     }
     composites::add(rules, &mut findings);
@@ -143,11 +149,31 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
     findings.into_scan(rules.version)
 }
 
+/// A text of a skill, and the variables of the whole skill.
+struct SkillText<'a> {
+    file: &'a str,
+    text: &'a str,
+    variables: &'a Variables,
+}
+
+/// Returns the variables that the files of a skill assign. Files beyond the work budget are not read.
+fn variables_of(document: &str, files: &[(&ScannedResource<'_>, FileType<'_>)], work: &mut ScanBudget) -> Variables {
+    let texts = files.iter().filter_map(|(_, kind)| match kind {
+        FileType::Text(text) => Some(text.as_ref()),
+        FileType::Binary(..) => None,
+    });
+    let mut variables = Variables::default();
+    let within = std::iter::once(document).chain(texts).take_while(|text| work.charge(text.len()));
+    within.for_each(|text| variables.add(text));
+    variables
+}
+
 /// Scans a text in all its views.
-fn read_text(findings: &mut Findings, work: &mut ScanBudget, file: &str, text: &str) {
+fn read_text(findings: &mut Findings, work: &mut ScanBudget, skill: &SkillText<'_>) {
+    let SkillText { file, text, variables } = *skill;
     let outline = Outline::of(text, files::is_code(file));
     let place = ScannedFile { file, raw: text, outline: &outline, blocks: RefCell::default() };
-    let mut views = views::Queue::of(text, &outline);
+    let mut views = views::Queue::of(text, &outline, variables);
     while let Some(view) = views.next(&outline, work) {
         if !search::run(&place, &view, findings, work) {
             return;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::SkillText;
+use super::assembly::Variables;
 use super::evidence::EvidenceDigest;
 use super::findings::Findings;
 use super::report::{Finding, Span, Verdict, View};
@@ -18,7 +20,7 @@ pub(super) fn report(findings: &mut Findings, work: &mut ScanBudget, name: &str)
     }
     let mut found = Findings::default();
     for text in readings(name) {
-        super::read_text(&mut found, work, name, &text);
+        super::read_text(&mut found, work, &SkillText { file: name, text: &text, variables: &Variables::default() });
     }
     super::composites::add(super::Rules::get(), &mut found);
     let evidence = EvidenceDigest::of_bytes(name.as_bytes());

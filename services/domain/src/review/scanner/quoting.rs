@@ -19,14 +19,15 @@ use super::scanned_file::ScannedFile;
 /// Maximum distance from a match to a warning that counts, in bytes.
 const AROUND: usize = 120;
 
-/// Words before the match, in the same sentence, that forbid it or announce an example.
-const BEFORE: &str = r"(?i)(?:(?-u:\b)(?:never|do not|don.?t|must not|mustn.?t|should not|shouldn.?t|cannot|avoid|refuse|reject\w*|block\w*|den(?:y|ies|ied)|flag\w*|detect\w*|forbid\w*|prohibit\w*|prevent\w*|beware|watch (?:out )?for|look (?:out )?for|scan\w* for|check\w* for|search\w* for|grep\w* for|test\w* for|instead of|rather than|such as|for example|e\.g\.|example of|examples?|like|attempts? to|tries to|try to|tricks?|attackers?|malicious|phishing|injection|red flags?|anti-?patterns?|bad|wrong|unsafe|insecure|dangerous|warning|payloads?|no|not)(?-u:\b)|❌|🚫|⛔|⚠|✗)[^.!?\n]*$";
+/// Words before the match, in the same clause, that negate the act, or announce that it is searched for or refused. A
+/// comma ends the clause unless it separates quotations.
+const BEFORE: &str = r#"(?i)(?:(?-u:\b)(?:never|do not|don.?t|must not|mustn.?t|should not|shouldn.?t|cannot|avoid|refuse|reject\w*|block\w*|den(?:y|ies|ied)|flag\w*|detect\w*|forbid\w*|prohibit\w*|prevent\w*|beware|watch (?:out )?for|look (?:out )?for|scan\w* for|check\w* for|search\w* for|grep\w* for|test\w* for|instead of|rather than|attempts?(?: to)?|tr(?:y|ies|ying)(?: to)?|tricks?|attackers?|injection)(?-u:\b)|❌|🚫|⛔|✗)(?:[^.!?,;\n]|,\s*["'`“«‘]|["'`”»’]\s*[,;])*$"#;
 /// A double negation such as "do not forget", which is a command.
 const ORDERS: &str = r"(?i)(?-u:\b)(?:never|do not|don.?t|must not|should not|cannot|avoid|not)\s+(?:ever\s+)?(?:skip|forget|omit|fail|miss|hesitate|neglect|stop|refuse|ask|wait|tell|mention|inform|reveal|show|warn|proceed|continue|start|respond|answer|worry|leave out|use .{0,20}without|work .{0,20}without|run .{0,20}without|do anything)(?-u:\b)[^.!?\n]*$";
 /// Words after the match that describe it as dangerous or forbidden.
-const AFTER: &str = r"(?i)^[^\n]{0,60}(?:(?-u:\b)(?:is|are|was|be|considered|as) (?:dangerous|malicious|unsafe|insecure|forbidden|blocked|prohibited|suspicious|denied|an attack|a red flag|not allowed|never|rejected|bad)(?-u:\b)|[-—–:|(#]\s*(?:(?:never|don.?t|do not) (?:run|use|do|execute|follow|obey|trust)|dangerous|malicious|unsafe|insecure|forbidden|blocked?|prohibited|suspicious|denied|critical|bad|not ok|reject|❌)|❌|🚫|⛔)";
+const AFTER: &str = r"(?i)^[^\n]{0,60}(?:(?-u:\b)(?:is|are|was|be|considered|as) (?:dangerous|malicious|unsafe|insecure|forbidden|blocked|prohibited|suspicious|denied|an attack|a red flag|not allowed|never|rejected)(?-u:\b)|[-—–:|(#]\s*(?:(?:never|don.?t|do not) (?:run|use|do|execute|follow|obey|trust)|dangerous|malicious|unsafe|insecure|forbidden|blocked?|prohibited|suspicious|denied|not ok|reject|❌)|❌|🚫|⛔)";
 /// Topics in a heading, introduction or table head. They show that the list below has examples.
-const TOPIC: &str = r"(?i)(?-u:\b)(?:never|do not|don.?ts?|must not|avoid|anti-?patterns?|red flags?|warning signs?|dangerous|malicious|unsafe|insecure|forbidden|prohibited|blocked|blocklist|denylist|deny|denied|disallowed|attacks?|attackers?|attack vectors?|exploits?|exploitation|payloads?|injections?|jailbreaks?|adversarial|threats?|threat model\w*|vulnerab\w+|malware|phishing|exfiltration|suspicious|indicators?|iocs?|detect\w*|signatures?|patterns to (?:flag|look for|detect|block)|what to (?:look|check|scan) for|bad|wrong|pitfalls?|mistakes?|red team\w*|pentest\w*|penetration test\w*|reverse shells?|post-exploitation|privilege escalation|persistence|lateral movement|ctf|cheat ?sheets?|test (?:cases?|prompts?|inputs?)|guardrails?|hooks?|security (?:rules|checks?|tests?|review|audit|scan\w*)|examples? of)(?-u:\b)|❌|🚫|⛔";
+const TOPIC: &str = r"(?i)(?-u:\b)(?:never|do not|don.?ts?|must not|avoid|anti-?patterns?|red flags?|warning signs?|dangerous|malicious|unsafe|forbidden|prohibited|blocked|blocklist|denylist|deny|denied|disallowed|attacks?|attackers?|attack vectors?|exploits?|exploitation|payloads?|injections?|jailbreaks?|adversarial|threats?|threat model\w*|vulnerab\w+|malware|phishing|exfiltration|suspicious|indicators?|iocs?|detection|detects?|patterns to (?:flag|look for|detect|block)|what to (?:look|check|scan) for|red team\w*|pentest\w*|penetration test\w*|reverse shells?|post-exploitation|privilege escalation|lateral movement|ctf)(?-u:\b)|❌|🚫|⛔";
 
 #[expect(clippy::expect_used, reason = "constants, which every test compiles")]
 static WORDS: LazyLock<[Regex; 4]> =
@@ -52,18 +53,10 @@ pub(super) fn is_demoted(place: &ScannedFile<'_>, span: &Range<usize>, rule: &Ru
     }
 }
 
-/// Checks whether a rule is about a command that runs foreign code, sends data or destroys data, or about a part of
-/// such a command.
+/// Checks whether a rule is about a thing that is quarantined, such as a command, or about a part of such a thing.
 fn is_command(rule: &Rule) -> bool {
-    let acts = matches!(
-        rule.category,
-        Category::ReverseShell
-            | Category::DownloadAndRun
-            | Category::EncodedExecution
-            | Category::Exfiltration
-            | Category::Destruction
-    );
-    rule.tier == Tier::Signal || acts && rule.tier == Tier::Artifact && rule.verdict >= Verdict::Quarantine
+    let is_act = rule.category != Category::Miner && rule.verdict >= Verdict::Quarantine;
+    rule.tier == Tier::Signal || rule.tier == Tier::Artifact && is_act
 }
 
 /// Checks whether the only hosts in the match's lines are placeholders and private addresses, as in a cheat sheet.

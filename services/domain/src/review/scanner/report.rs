@@ -86,6 +86,8 @@ pub enum View {
     Comment,
     /// An address with its escapes decoded.
     Target,
+    /// A line of code with its quoting undone and its variables replaced.
+    Resolved,
     /// A frontmatter value with its escapes decoded.
     Frontmatter,
     /// Text decoded from base64, hex or escapes.

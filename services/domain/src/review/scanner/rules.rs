@@ -55,6 +55,12 @@ pub(super) struct Rule {
     /// Verdict if the text was hidden or encoded.
     #[serde(default)]
     pub(super) hidden: Option<Verdict>,
+    /// Verdict in a script other than SKILL.md.
+    #[serde(default)]
+    pub(super) script: Option<Verdict>,
+    /// Whether a match is only a name, such as an address. No word around a name lowers its finding.
+    #[serde(default)]
+    pub(super) is_name: bool,
     pub(super) reason: String,
     #[serde(default)]
     pub(super) patterns: Vec<RulePattern>,
@@ -95,6 +101,8 @@ pub(super) struct Searcher {
 pub(super) enum MatchCondition {
     /// The group `number` is a number that identifies a person, see `numbers`.
     CardOrId,
+    /// The group `host` is a host that is not well known.
+    ForeignHost,
 }
 
 /// A rule about several findings of a skill together.

@@ -6,6 +6,7 @@ use regex::bytes::Regex;
 
 use super::category::Category;
 use super::evidence::EvidenceDigest;
+use super::files;
 use super::findings::Findings;
 use super::invisible;
 use super::numbers;
@@ -145,9 +146,15 @@ impl ViewSearch<'_> {
             return;
         }
         let is_hidden = view.is_hidden();
-        let full = if is_hidden { rule.hidden.unwrap_or(rule.verdict) } else { rule.verdict };
+        let special = match () {
+            () if is_hidden => rule.hidden,
+            () if files::is_code(self.place.file) => rule.script,
+            () => None,
+        };
+        let full = special.unwrap_or(rule.verdict);
         // A quoted secret is still exposed, so secrets are never demoted.
-        let quoted = !is_hidden && rule.category != Category::Secret && quoting::is_demoted(self.place, &span, rule);
+        let may_be_quoted = !is_hidden && !rule.is_name && rule.category != Category::Secret;
+        let quoted = may_be_quoted && quoting::is_demoted(self.place, &span, rule);
         // The digest covers only the secret, because another secret on the same line is another finding.
         let evidence = match rule.category {
             Category::Secret => EvidenceDigest::of_text(&self.place.raw[span.clone()]),
@@ -196,14 +203,14 @@ fn first_right(rule: &Rule, pattern: &Regex, part: &str) -> Option<Range<usize>>
 /// Checks whether a match meets the rule's conditions.
 fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
     let host = rule.host.is_empty() || Rules::get().hosts.kinds_in(text).any(|kind| rule.host.contains(&kind));
+    let group = |name: &str| {
+        let found = pattern.captures(text.as_bytes())?.name(name)?;
+        std::str::from_utf8(&text.as_bytes()[found.range()]).ok()
+    };
     host && match rule.check {
         None => true,
-        Some(MatchCondition::CardOrId) => {
-            let number = pattern.captures(text.as_bytes()).and_then(|found| found.name("number"));
-            number
-                .and_then(|number| std::str::from_utf8(number.as_bytes()).ok())
-                .is_some_and(numbers::is_personal_number)
-        }
+        Some(MatchCondition::CardOrId) => group("number").is_some_and(numbers::is_personal_number),
+        Some(MatchCondition::ForeignHost) => group("host").is_some_and(|host| Rules::get().hosts.is_foreign(host)),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use super::assembly::{self, Variables};
 use super::evidence::EvidenceDigest;
 use super::invisible::LetterCase;
 use super::outline::Outline;
@@ -26,8 +27,8 @@ pub(super) struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// Queues the file as written, its hidden texts, frontmatter values and decoded addresses.
-    pub(super) fn of(text: &'a str, outline: &Outline) -> Self {
+    /// Queues the file as written, its hidden texts, frontmatter values, decoded addresses and resolved commands.
+    pub(super) fn of(text: &'a str, outline: &Outline, variables: &Variables) -> Self {
         let raw =
             Text { view: View::Raw, text: Cow::Borrowed(text), origin: ViewOrigin::Same, depth: 0, is_part: false };
         let mut waiting = VecDeque::from([raw]);
@@ -44,6 +45,8 @@ impl<'a> Queue<'a> {
         let scalars = crate::skills::document::scalars_of(text, &outline.frontmatter);
         waiting.extend(scalars.into_iter().map(|(at, text)| part(View::Frontmatter, text, at)));
         waiting.extend(markup::escaped(text).into_iter().map(|(at, text)| part(View::Target, text, at)));
+        let resolved = assembly::resolved(text, outline, variables);
+        waiting.extend(resolved.into_iter().map(|(at, text)| part(View::Resolved, text, at)));
         Self { waiting, cut: Vec::new(), mixed: Vec::new() }
     }
 
