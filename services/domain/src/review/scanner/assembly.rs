@@ -21,7 +21,7 @@ const SHORTEST_TURNED: usize = 8;
 /// Number of times that variables are replaced, because a value may name another variable.
 const ROUNDS: usize = 3;
 
-struct Patterns {
+struct AssemblyPatterns {
     assignment: Regex,
     variable: Regex,
     code: Regex,
@@ -37,9 +37,9 @@ struct Patterns {
 }
 
 #[expect(clippy::expect_used, reason = "constants, which every test compiles")]
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+static PATTERNS: LazyLock<AssemblyPatterns> = LazyLock::new(|| {
     let made = |pattern: &str| Regex::new(pattern).expect("patterns of assembled commands");
-    Patterns {
+    AssemblyPatterns {
         assignment: made(
             r#"(?:^|[\s;&(,])\$?([A-Za-z_][0-9A-Za-z_]{0,31})\s*:?=\s*(?:[fbr]?"([^"\n]{1,200})"|[fbr]?'([^'\n]{1,200})'|([^\s"'`;&|(){}\[\],=<>]{1,200}))"#,
         ),
@@ -176,7 +176,7 @@ fn joined(line: &str) -> String {
     patterns.plus.replace_all(&line, "").into_owned()
 }
 
-/// Returns the quoted texts of a line in rot13, or reversed, if the line says so.
+/// Decodes the quoted texts of a line that names rot13 or reversal.
 fn hidden_texts(line: &str) -> Vec<String> {
     let patterns = &*PATTERNS;
     let (is_rot13, is_reversed) = (patterns.rot13.is_match(line), patterns.reversed.is_match(line));

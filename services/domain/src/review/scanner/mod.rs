@@ -126,7 +126,7 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
     names::report(&mut findings, work, name);
     let files: Vec<_> = resources.iter().map(|resource| (resource, files::kind_of(resource))).collect();
     let variables = variables_of(document, &files, work);
-    read_text(&mut findings, work, &SkillText { file: DOCUMENT, text: document, variables: &variables });
+    read_text(&mut findings, work, &ScannedText { file: DOCUMENT, text: document, variables: &variables });
     for (resource, kind) in &files {
         names::report(&mut findings, work, resource.path);
         let text = match kind {
@@ -137,7 +137,7 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
                 text
             }
         };
-        read_text(&mut findings, work, &SkillText { file: resource.path, text, variables: &variables });
+        read_text(&mut findings, work, &ScannedText { file: resource.path, text, variables: &variables });
         findings.extend(unasked::of_file(resource));
     }
     composites::add(rules, &mut findings);
@@ -150,7 +150,7 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
 }
 
 /// A text of a skill, and the variables of the whole skill.
-struct SkillText<'a> {
+struct ScannedText<'a> {
     file: &'a str,
     text: &'a str,
     variables: &'a Variables,
@@ -169,8 +169,8 @@ fn variables_of(document: &str, files: &[(&ScannedResource<'_>, FileType<'_>)], 
 }
 
 /// Scans a text in all its views.
-fn read_text(findings: &mut Findings, work: &mut ScanBudget, skill: &SkillText<'_>) {
-    let SkillText { file, text, variables } = *skill;
+fn read_text(findings: &mut Findings, work: &mut ScanBudget, skill: &ScannedText<'_>) {
+    let ScannedText { file, text, variables } = *skill;
     let outline = Outline::of(text, files::is_code(file));
     let place = ScannedFile { file, raw: text, outline: &outline, blocks: RefCell::default() };
     let mut views = views::Queue::of(text, &outline, variables);

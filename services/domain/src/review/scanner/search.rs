@@ -94,7 +94,9 @@ impl ViewSearch<'_> {
         for (rule, pattern) in candidates {
             // A single match per rule and line is enough, except for secrets.
             let is_done = done.is_some_and(|done| std::ptr::eq(done, rule));
-            if is_done || (rule.is_about_comments() && !self.place.outline.has_comments()) {
+            // A name is on one line, so joined lines show no further names.
+            let is_known = segment.is_joined && rule.is_name;
+            if is_done || is_known || (rule.is_about_comments() && !self.place.outline.has_comments()) {
                 continue;
             }
             let Some(is_there) = self.is_there(pattern, part) else { return false };
