@@ -11,9 +11,14 @@ use crate::{ConsoleSecret, Database, Principal};
 statement! {
     write AddSession<'a> {
         secret_hash: Vec<u8>, scopes: Vec<&'a str>, key_id: Option<Uuid>, iss: Option<&'a str>,
-        now: DateTime<Utc>, ends_at: DateTime<Utc>,
+        now: DateTime<Utc>, ends_at: DateTime<Utc>, others: i64,
     } -> (),
     "-- console_sessions.add
+    with dropped as (
+        delete from console_sessions where tenant_id = $1 and user_id = $2 and secret_hash in (
+            select s.secret_hash from console_sessions s where s.tenant_id = $1 and s.user_id = $2
+            order by s.used_at desc offset $9)
+    )
     insert into console_sessions (tenant_id, user_id, secret_hash, scopes, key_id, iss, created_at, used_at, ends_at)
     values ($1, $2, $3, $4, $5, $6, $7, $7, $8)"
 }
@@ -29,6 +34,9 @@ statement! {
     "-- console_sessions.end
     delete from console_sessions where tenant_id = $1 and user_id = $2 and secret_hash = $3"
 }
+
+/// Maximum number of a user's sessions. A new login ends those that were used least recently.
+const SESSIONS: i64 = 20;
 
 /// Times of a new session.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +54,7 @@ pub async fn start(db: &Database, caller: &Principal, secret: &ConsoleSecret, ti
         iss: caller.issuer(),
         now: times.now,
         ends_at: times.ends_at,
+        others: SESSIONS - 1,
     };
     write(db, caller, added).await.map(drop)
 }

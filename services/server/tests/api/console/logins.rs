@@ -152,6 +152,20 @@ async fn a_session_ends_with_logout() {
     other.page("/console").await;
 }
 
+#[tokio::test]
+async fn a_user_has_at_most_twenty_sessions() {
+    let world = World::new().await;
+    let first = Visitor::of(&world.alice).await;
+    let bob = Visitor::of(&world.bob).await;
+    change(&world, "used_at = now() - interval '1 minute'");
+    for _ in 0..20 {
+        Visitor::of(&world.alice).await;
+    }
+    assert_eq!(rows(&world, "count(*)", ""), ["21"], "twenty of alice and one of bob");
+    logged_out(&first.get("/console").await);
+    bob.page("/console").await;
+}
+
 /// Waits until a session has ended. Caches of credentials live for a second.
 async fn ends(visitor: &Visitor) {
     poll_async("the session to end", async || (visitor.get("/console").await.status != 200).then_some(())).await;

@@ -161,7 +161,7 @@ impl Gate {
         } else {
             let unknown = || Error::Unauthenticated("the token's tenant is unknown".into());
             let tenant = self.tenant(&claims.tid).await?.ok_or_else(unknown)?;
-            // These scopes are needed to decide on submissions. Other operations with them need a user.
+            // Decisions on submissions need these scopes. Other operations with them need a user.
             (tenant, vec![Scope::Admin, Scope::Review, Scope::SkillsRead, Scope::SkillsWrite])
         };
         Ok(Bearer {
