@@ -273,7 +273,7 @@ async fn new_rules_flag_skills_of_a_library_and_notify_its_admins() {
         let asked = json!({"skill_md": text, "accept_findings": true});
         admin.put(&format!("/v1/admin/starter-skills/{name}"), asked).await.ok(200)
     };
-    assert_eq!(put("plain", "Look at the calendar.").await.get("verdict"), None, "it is read later");
+    put("plain", "Look at the calendar.").await;
     put("setup", ATTACK).await;
     let verdicts = async || {
         let page = admin.get("/v1/admin/starter-skills").await.ok(200);
@@ -285,22 +285,21 @@ async fn new_rules_flag_skills_of_a_library_and_notify_its_admins() {
         let entries = log["items"].as_array().unwrap().iter();
         entries.filter(|entry| entry["action"] == "starter_skill.found").cloned().collect::<Vec<_>>()
     };
-    ring(&ground, "rescan_stale");
-    poll_async("the library to be read", marked).await;
+    assert!(marked().await.is_some(), "the texts are scanned when they are written");
     let found = admin.get("/v1/admin/starter-skills/setup").await.ok(200);
     assert!(found["findings"][0]["rule"].is_string() && found["rules"].is_i64(), "{found}");
-    assert_eq!(told().await.len(), 1);
+    assert_eq!(told().await.len(), 0, "the admin accepted the findings");
     // Simulates scans by older rules: in one skill they found less than now, and in the other one the same.
     execute_at(&ground.owner, "update library_scans set rules = 0");
     execute_at(&ground.owner, "update library_scans set rules = 0, verdict = 'review' where verdict = 'ok'");
     ring(&ground, "rescan_stale");
     poll_async("the library to be read again", marked).await;
-    assert_eq!(told().await.len(), 1, "of what is known nobody is told again");
+    assert_eq!(told().await.len(), 0, "known findings are not reported again");
     execute_at(&ground.owner, "update library_scans set rules = 0, verdict = 'ok'");
     ring(&ground, "rescan_stale");
     poll_async("the library to be read once more", marked).await;
     let told = told().await;
-    assert_eq!(told.len(), 2);
+    assert_eq!(told.len(), 1);
     assert_eq!((&told[0]["actor"], &told[0]["target"]), (&json!("scanner"), &json!("setup")), "{told:?}");
     // The skill is flagged and stays in the library.
     assert_eq!(alice.names().await, ["plain", "setup"]);
