@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CRATES = ["domain", "store", "ops", "client", "server", "encoder", "telemetry"]
+CRATES = ["domain", "store", "ops", "client", "console", "server", "encoder", "telemetry"]
 LONG = 60
 
 
