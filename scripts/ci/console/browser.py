@@ -56,7 +56,7 @@ class Person:
         assert answer.status == 200, (path, answer.status)
 
     def expect(self, path, text=""):
-        """Checks where the browser is, and what it shows."""
+        """Checks the address and the text of the current page."""
         assert self.page.url.removeprefix(URL).startswith(path), (self.page.url, path)
         assert text in self.page.inner_text("main"), (text, self.page.inner_text("main"))
 

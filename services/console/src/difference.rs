@@ -93,9 +93,9 @@ pub fn rows(diff: &str) -> Vec<Row> {
 struct Change<'a> {
     removed: Vec<&'a str>,
     added: Vec<&'a str>,
-    /// Whether the last removed line ends without a line break.
+    /// The last removed line is the end of a file without a final line break.
     cuts_removed: bool,
-    /// Whether the last added line ends without a line break.
+    /// The last added line is the end of a file without a final line break.
     cuts_added: bool,
 }
 

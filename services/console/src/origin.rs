@@ -8,7 +8,7 @@ use url::{Host, Url};
 /// The address of the service in a browser.
 #[derive(Debug, Clone)]
 pub struct Address {
-    /// Whether browsers reach the service over TLS: its own, or that of a proxy.
+    /// True if browsers connect over TLS, to the service itself or to a proxy in front of it.
     pub is_over_tls: bool,
 }
 

@@ -86,7 +86,7 @@ pub struct Config {
     pub public_url: String,
     /// Whether the interactive API page is served at `/docs`; `/openapi.json` is always served.
     pub docs: bool,
-    /// Whether the console, pages for users and admins, is served at `/console`.
+    /// Serves the console at `/console`: pages for users and admins.
     pub console: bool,
     /// Additional hosts that MCP requests may name, with or without a port, separated by commas. The host of
     /// `KNOWHOW_PUBLIC_URL` and loopback are always allowed.

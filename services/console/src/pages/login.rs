@@ -38,7 +38,7 @@ struct LoginPage {
     next: String,
     user: Line,
     error: Option<Block>,
-    /// Whether a session would be sent over the network without encryption.
+    /// True if the login is rejected, because the browser would send the session cookie without TLS.
     is_refused: bool,
 }
 

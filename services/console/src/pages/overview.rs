@@ -25,7 +25,7 @@ struct Overview {
     skills: Option<Vec<SkillRow>>,
     sessions: Option<Vec<SessionRow>>,
     waiting: Option<usize>,
-    /// Whether more changes wait than were counted.
+    /// True if `waiting` counts only the first page of the submissions.
     has_more: bool,
     /// Jobs of the tenant that failed for good, for its admins.
     dead_jobs: i64,

@@ -17,7 +17,7 @@ use crate::respond::page;
 use crate::shown::{Line, When};
 use crate::visit::Visit;
 
-/// SkillFilters in the address.
+/// Filters in the address.
 #[derive(Default, Deserialize)]
 pub struct SkillFilters {
     q: Option<String>,

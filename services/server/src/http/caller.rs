@@ -38,6 +38,14 @@ fn authorized(request: &HttpRequest) -> Result<AuthenticatedRequest> {
     request.extensions_mut().remove().ok_or_else(|| Error::not_found("endpoint"))
 }
 
+/// Returns the context of the authorized caller, after waiting until the request may begin.
+async fn begin_call(request: &HttpRequest) -> Result<Ctx, ApiError> {
+    let AuthenticatedRequest { app, principal } = authorized(request)?;
+    let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
+    begin_work(request, &principal).await?;
+    Ok(ctx)
+}
+
 /// The caller of an ordinary request: one user of a tenant. The extractor waits until another extractor has read the
 /// body, then copies new starter skills to the user.
 pub struct UserCaller(Ctx);
@@ -57,9 +65,7 @@ impl FromRequest for UserCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let AuthenticatedRequest { app, principal } = authorized(&request)?;
-            let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
-            begin_work(&request, &principal).await?;
+            let ctx = begin_call(&request).await?;
             admit_user(&ctx).await?;
             Ok(Self(ctx))
         })
@@ -81,20 +87,13 @@ impl FromRequest for ReviewCaller {
     type Error = ApiError;
     type Future = Extracting<Self>;
 
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let is_admin_alone = request
-            .extensions()
-            .get::<AuthenticatedRequest>()
-            .is_some_and(|entry| entry.principal.user().is_err() && entry.principal.require_admin().is_ok());
-        if !is_admin_alone {
-            let user = UserCaller::from_request(request, payload);
-            return Box::pin(async move { Ok(Self(user.await?.0)) });
-        }
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let AuthenticatedRequest { app, principal } = authorized(&request)?;
-            let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
-            begin_work(&request, &principal).await?;
+            let ctx = begin_call(&request).await?;
+            if ctx.principal.user().is_ok() || ctx.principal.require_admin().is_err() {
+                admit_user(&ctx).await?;
+            }
             Ok(Self(ctx))
         })
     }

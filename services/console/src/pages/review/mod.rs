@@ -83,7 +83,7 @@ struct Review {
     state: String,
     reason: Line,
     is_admin: bool,
-    /// Whether the submissions of all users are listed.
+    /// True if an admin lists the submissions of all users, not only their own.
     is_of_all: bool,
     is_first: bool,
     first: String,

@@ -30,7 +30,7 @@ pub struct Head {
     pub version: Option<i32>,
     pub pinned: bool,
     pub tainted: bool,
-    /// Whether the caller may change the skill.
+    /// True if the caller has the scope to change skills.
     pub may_write: bool,
 }
 

@@ -31,7 +31,7 @@ struct SkillVersionRow {
     approved_by: Option<Line>,
     at: When,
     is_current: bool,
-    /// Whether it is offered as the older side of a comparison.
+    /// True if the form selects this version as the older one to compare.
     is_before: bool,
     /// Comparison with the version before.
     diff: Option<String>,

@@ -58,7 +58,7 @@ pub(super) struct Rule {
     /// Verdict in a script other than SKILL.md.
     #[serde(default)]
     pub(super) script: Option<Verdict>,
-    /// Whether a match is only a name, such as an address. No word around a name lowers its finding.
+    /// True if the pattern matches a name, such as an address. Words around a name do not lower its finding.
     #[serde(default)]
     pub(super) is_name: bool,
     pub(super) reason: String,
