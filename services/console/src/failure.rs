@@ -47,24 +47,7 @@ struct FailurePage {
 
 /// Returns the status of an error.
 pub fn status_of(error: &Error) -> StatusCode {
-    match error {
-        Error::Malformed(_) => StatusCode::BAD_REQUEST,
-        Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
-        Error::Forbidden(_) | Error::Denied(_) | Error::Suspended { .. } => StatusCode::FORBIDDEN,
-        Error::NotFound { .. } => StatusCode::NOT_FOUND,
-        Error::AmbiguousName { .. } | Error::Conflict { .. } | Error::VersionConflict { .. } | Error::Stale(_) => {
-            StatusCode::CONFLICT
-        }
-        Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        Error::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Error::Invalid(_) | Error::PatchNoMatch { .. } | Error::PatchAmbiguous { .. } | Error::IdempotencyMismatch => {
-            StatusCode::UNPROCESSABLE_ENTITY
-        }
-        Error::Quota(_) | Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Waits(_) => StatusCode::ACCEPTED,
-        Error::Internal(_) | Error::MustBeReviewed(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 fn title_of(status: StatusCode) -> &'static str {
@@ -72,7 +55,7 @@ fn title_of(status: StatusCode) -> &'static str {
         StatusCode::UNAUTHORIZED => "Please log in",
         StatusCode::FORBIDDEN => "Not allowed",
         StatusCode::NOT_FOUND => "Not found",
-        StatusCode::CONFLICT => "Changed in the meantime",
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => "Changed in the meantime",
         StatusCode::TOO_MANY_REQUESTS => "Too many requests",
         StatusCode::SERVICE_UNAVAILABLE => "Not available at the moment",
         StatusCode::INTERNAL_SERVER_ERROR => "Something went wrong here",

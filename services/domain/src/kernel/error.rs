@@ -208,6 +208,27 @@ impl Error {
         }
     }
 
+    /// Returns the HTTP status. If a request has `If-Match`, a version conflict is 412 instead.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Waits(_) => 202,
+            Self::Malformed(_) => 400,
+            Self::Unauthenticated(_) => 401,
+            Self::Forbidden(_) | Self::Denied(_) | Self::Suspended { .. } => 403,
+            Self::NotFound { .. } => 404,
+            Self::AmbiguousName { .. } | Self::Conflict { .. } | Self::VersionConflict { .. } => 409,
+            Self::Stale(_) => 412,
+            Self::TooLarge { .. } => 413,
+            Self::UnsupportedMediaType(_) => 415,
+            Self::Invalid(_) | Self::PatchNoMatch { .. } | Self::PatchAmbiguous { .. } | Self::IdempotencyMismatch => {
+                422
+            }
+            Self::Quota(_) | Self::RateLimited { .. } => 429,
+            Self::Internal(_) | Self::MustBeReviewed(_) => 500,
+            Self::Unavailable(_) => 503,
+        }
+    }
+
     /// Makes an `Invalid` error about one member.
     pub fn invalid(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Invalid(vec![FieldError::new(pointer, detail)])

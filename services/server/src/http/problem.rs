@@ -77,25 +77,8 @@ impl ApiError {
 
     fn status(&self) -> StatusCode {
         match &self.error {
-            Error::Malformed(_) => StatusCode::BAD_REQUEST,
-            Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
-            Error::Forbidden(_) | Error::Denied(_) | Error::Suspended { .. } => StatusCode::FORBIDDEN,
-            Error::NotFound { .. } => StatusCode::NOT_FOUND,
             Error::VersionConflict { .. } if self.precondition => StatusCode::PRECONDITION_FAILED,
-            Error::Stale(_) => StatusCode::PRECONDITION_FAILED,
-            Error::AmbiguousName { .. } | Error::Conflict { .. } | Error::VersionConflict { .. } => {
-                StatusCode::CONFLICT
-            }
-            Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Error::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Error::Invalid(_)
-            | Error::PatchNoMatch { .. }
-            | Error::PatchAmbiguous { .. }
-            | Error::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-            Error::Quota(_) | Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Error::Waits(_) => StatusCode::ACCEPTED,
-            Error::Internal(_) | Error::MustBeReviewed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            error => StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         }
     }
 }
