@@ -1,5 +1,6 @@
 //! Review: a tenant's admin reads and approves a tainted version.
 
+use knowhow_domain::tenants::erasure::check_reason;
 use knowhow_domain::{Error, Result, SkillId, UserId, Version};
 use knowhow_store::TenantTx;
 use knowhow_store::skills::versions;
@@ -87,9 +88,5 @@ async fn of_owner(ctx: &Ctx, skill: SkillId) -> Result<TenantTx> {
 }
 
 fn check(reason: &str) -> Result<&str> {
-    let reason = reason.trim();
-    if !(8..=200).contains(&reason.chars().count()) || reason.contains('\0') {
-        return Err(Error::invalid("/reason", "takes 8 to 200 characters: the reason"));
-    }
-    Ok(reason)
+    check_reason(reason).map_err(|_| Error::invalid("/reason", "takes 8 to 200 characters: the reason"))
 }

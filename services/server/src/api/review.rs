@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
+use knowhow_domain::tenants::erasure::check_reason;
 use knowhow_domain::{Error, Submission, SubmissionId};
 use knowhow_ops::context::page::{Page, PageQuery};
 use knowhow_ops::review::{self, Decide, GetSubmission, ListSubmissions, Rebase, ShareSkill, SubmissionDetail, Submit};
@@ -34,11 +35,9 @@ pub(in crate::api) struct ReasonHeader {
 /// be stored.
 pub(in crate::api) fn reason(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get(REASON) else { return Ok(None) };
-    let reason = std::str::from_utf8(value.as_bytes()).map(str::trim).unwrap_or_default();
-    if !(8..=200).contains(&reason.chars().count()) {
-        return Err(Error::Malformed(format!("header {REASON} must be a reason of 8 to 200 characters")).into());
-    }
-    Ok(Some(reason.to_owned()))
+    let reason = std::str::from_utf8(value.as_bytes()).unwrap_or_default();
+    let invalid = |_| Error::Malformed(format!("header {REASON} must be a reason of 8 to 200 characters"));
+    Ok(Some(check_reason(reason).map_err(invalid)?.to_owned()))
 }
 
 /// Submit a change for review

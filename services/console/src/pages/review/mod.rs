@@ -5,6 +5,7 @@ pub mod submission;
 use actix_web::HttpResponse;
 use actix_web::web::Query;
 use askama::Template;
+use knowhow_domain::tenants::erasure::check_reason;
 use knowhow_domain::{Check, CheckOutcome, Error, Result, Submission, SubmissionState};
 use knowhow_ops::context::page::PageQuery;
 use knowhow_ops::review::{self, ListSubmissions};
@@ -94,11 +95,11 @@ struct Review {
 pub async fn list(visit: Visit, filters: Query<SubmissionFilters>) -> Result<HttpResponse, Failure> {
     let SubmissionFilters { state, reason, cursor } = filters.into_inner();
     let state = state.unwrap_or_else(|| SubmissionState::NeedsReview.as_str().to_owned());
-    let reason = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
     let is_admin = visit.ctx.principal.require_admin().is_ok();
+    let reason = if is_admin { given_reason(reason)? } else { None };
     let query = ListSubmissions {
         state: Some(state.as_str()).filter(|state| !state.is_empty()).map(read_state).transpose()?,
-        reason: reason.clone().filter(|_| is_admin).map(checked_reason).transpose()?,
+        reason: reason.clone(),
         page: PageQuery { limit: None, cursor: cursor.clone() },
         ..ListSubmissions::default()
     };
@@ -128,12 +129,10 @@ fn read_state(state: &str) -> Result<SubmissionState> {
     state.parse().map_err(|_| Error::Malformed(format!("there is no state '{state}'")))
 }
 
-/// Checks an admin's reason, as REST checks the header `Knowhow-Reason`.
-fn checked_reason(reason: String) -> Result<String> {
-    if (8..=200).contains(&reason.chars().count()) {
-        return Ok(reason);
-    }
-    Err(Error::Malformed("the reason must have 8 to 200 characters; go back and write a longer or shorter one".into()))
+/// Returns an admin's reason for reading other users' data; `None` if the field is empty.
+fn given_reason(reason: Option<String>) -> Result<Option<String>> {
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    reason.map(|reason| check_reason(&reason).map(str::to_owned)).transpose()
 }
 
 /// Returns the name of a step.

@@ -10,7 +10,7 @@ use knowhow_ops::review::{self, Decide, GetSubmission, SubmissionDetail};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{SubmissionRow, checked_reason, name_of, step_of};
+use super::{SubmissionRow, given_reason, name_of, step_of};
 use crate::api_call::ApiCall;
 use crate::difference::{PartKind, Row, RowKind, rows};
 use crate::failure::{Failure, sentence, status_of};
@@ -82,7 +82,7 @@ struct Refused {
 
 /// Shows a submission.
 pub async fn show(visit: Visit, id: Path<SubmissionId>, query: Query<Reason>) -> Result<HttpResponse, Failure> {
-    let (id, reason) = (id.into_inner(), given_reason(query.into_inner().reason.unwrap_or_default())?);
+    let (id, reason) = (id.into_inner(), given_reason(query.into_inner().reason)?);
     let is_admin = visit.ctx.principal.require_admin().is_ok();
     match review::get_submission(&visit.ctx, &GetSubmission { id, reason: reason.clone() }).await {
         Ok(found) => respond(&visit, &found, reason, None),
@@ -93,10 +93,6 @@ pub async fn show(visit: Visit, id: Path<SubmissionId>, query: Query<Reason>) ->
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn given_reason(reason: String) -> Result<Option<String>> {
-    Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty()).map(checked_reason).transpose()
 }
 
 /// Approves a submission.
@@ -111,7 +107,7 @@ pub async fn reject(id: Path<SubmissionId>, form: Form<Decision>) -> Result<Http
 
 async fn decide(id: SubmissionId, form: Form<Decision>, is_approval: bool) -> Result<HttpResponse, Failure> {
     let Form { visit, fields } = form;
-    let (reason, comment) = (given_reason(fields.reason)?, unix_lines(&fields.comment));
+    let (reason, comment) = (given_reason(Some(fields.reason))?, unix_lines(&fields.comment));
     let query = GetSubmission { id, reason: reason.clone() };
     let shown = review::get_submission(&visit.ctx, &query).await?;
     if hash_of(&shown) != fields.hash {
