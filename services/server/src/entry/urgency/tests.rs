@@ -30,7 +30,8 @@ fn requests_get_the_urgency_of_their_path() {
 #[test]
 fn every_path_of_the_table_is_an_endpoint() {
     let paths: Vec<(String, PathItem)> = document().paths.paths.into_iter().collect();
-    for (beginning, _) in BY_PATH {
+    // The console is not part of the API.
+    for (beginning, _) in BY_PATH.into_iter().filter(|(beginning, _)| *beginning != "/console") {
         assert!(paths.iter().any(|(path, _)| path.starts_with(beginning)), "{beginning}");
     }
 }
