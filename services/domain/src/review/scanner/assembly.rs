@@ -9,13 +9,18 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::outline::{LineKind, Outline};
+use super::work::ScanBudget;
 
-/// Maximum number of variables of a skill.
-const MOST_VALUES: usize = 512;
 /// Maximum length of a line that is resolved, and of its result, in bytes.
 const LONGEST_LINE: usize = 4096;
-/// Maximum number of bytes that resolved lines add to a file.
-const MOST_ADDED: usize = 64 * 1024;
+/// Maximum number of values that are tried for one variable.
+const MOST_VALUES: usize = 4;
+/// Number of assignments of one variable that are searched for different values.
+const MOST_ASSIGNMENTS: usize = 64;
+/// Cost of storing an assignment, in bytes of the work budget.
+const ASSIGNMENT: usize = 64;
+/// Cost of resolving a line, in passes over it.
+const RESOLVING: usize = 8;
 /// Minimum length of a text that is turned or reversed, in bytes.
 const SHORTEST_TURNED: usize = 8;
 /// Number of times that variables are replaced, because a value may name another variable.
@@ -46,8 +51,10 @@ static PATTERNS: LazyLock<AssemblyPatterns> = LazyLock::new(|| {
         variable: made(
             r"\$\{?([A-Za-z_][0-9A-Za-z_]*)\}?|%([A-Za-z_][0-9A-Za-z_]*)%|\{([A-Za-z_][0-9A-Za-z_]*)\}|([(,+.]\s*)(?:[A-Za-z_][0-9A-Za-z_]*\.)?([A-Za-z_][0-9A-Za-z_]*)(\s*[),+.;]|\s*$)",
         ),
-        code: made(r"(?i)\bchr\(\s*(?:0x)?([0-9]{2,3})\s*\)"),
-        codes: made(r"(?i)\b(?:string\.)?fromcharcode\(\s*([0-9]{2,3}(?:\s*,\s*[0-9]{2,3})*)\s*\)"),
+        code: made(r"(?i)\bchr\(\s*(0x[0-9a-f]{2}|[0-9]{2,3})\s*\)"),
+        codes: made(
+            r"(?i)\b(?:string\.)?from(?:charcode|codepoint)\(\s*((?:0x[0-9a-f]{2}|[0-9]{2,3})(?:\s*,\s*(?:0x[0-9a-f]{2}|[0-9]{2,3}))*)\s*\)",
+        ),
         list: made(
             r#"\[((?:\s*["'][^"'\n]{0,60}["']\s*,?)+)\]\s*\.join\(\s*(?:""|'')\s*\)|(?:""|'')\.join\(\s*[\[(]((?:\s*["'][^"'\n]{0,60}["']\s*,?)+)[\])]\s*\)"#,
         ),
@@ -61,55 +68,93 @@ static PATTERNS: LazyLock<AssemblyPatterns> = LazyLock::new(|| {
     }
 });
 
+/// A position in the texts of a skill: the number of the text, and the byte in it.
+pub(super) type Place = (usize, usize);
+
 /// The variables with fixed values that the files of a skill assign.
 #[derive(Debug, Default)]
-pub(super) struct Variables {
-    values: HashMap<String, String>,
+pub(super) struct Variables<'a> {
+    /// The assignments of each variable with their values, in the order of the texts.
+    values: HashMap<&'a str, Vec<(Place, &'a str)>>,
 }
 
-impl Variables {
-    /// Adds the variables that a text assigns. The last value of a variable counts.
-    pub(super) fn add(&mut self, text: &str) {
-        for line in text.lines().filter(|line| line.contains('=') && line.len() <= LONGEST_LINE) {
-            for found in PATTERNS.assignment.captures_iter(line) {
-                let value = found.iter().skip(2).flatten().next();
-                if let (Some(name), Some(value)) = (found.get(1), value)
-                    && self.values.len() < MOST_VALUES
-                {
-                    self.values.insert(name.as_str().to_owned(), value.as_str().to_owned());
+impl<'a> Variables<'a> {
+    /// Adds the variables that a text assigns, until the work budget is exceeded. The texts must be added in the order
+    /// of their numbers.
+    pub(super) fn add(&mut self, number: usize, text: &'a str, work: &mut ScanBudget) {
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            if line.contains('=') && line.len() <= LONGEST_LINE {
+                for found in PATTERNS.assignment.captures_iter(line).take_while(|_| work.charge(ASSIGNMENT)) {
+                    if let (Some(name), Some(value)) = (found.get(1), found.iter().skip(2).flatten().next()) {
+                        self.values.entry(name.as_str()).or_default().push(((number, start), value.as_str()));
+                    }
                 }
             }
+            start += line.len();
         }
     }
 
+    /// Returns a value of a variable for use at a place. Choice 0 is the value that was assigned last before the place.
+    /// Further choices are the different values before that, then those after the place. If there are fewer, returns
+    /// the last of them.
+    fn value(&self, name: &str, place: Place, choice: usize) -> Option<&str> {
+        let all = self.values.get(name)?;
+        let (before, after) = all.split_at(all.partition_point(|(assigned, _)| *assigned <= place));
+        let mut different: Vec<&str> = Vec::new();
+        for (_, value) in before.iter().rev().chain(after).take(MOST_ASSIGNMENTS) {
+            if different.len() > choice {
+                break;
+            }
+            if !different.contains(value) {
+                different.push(value);
+            }
+        }
+        different.last().copied()
+    }
+
     /// Replaces the variables in a line by their values.
-    fn replaced<'a>(&self, line: &'a str) -> Cow<'a, str> {
+    fn replaced<'l>(&self, line: &'l str, place: Place, choice: usize) -> Cow<'l, str> {
         if self.values.is_empty() {
             return Cow::Borrowed(line);
         }
         PATTERNS.variable.replace_all(line, |found: &Captures<'_>| {
-            let whole = &found[0];
             let group = |number: usize| found.get(number).map_or("", |group| group.as_str());
-            if let Some(value) = found.get(5).and_then(|name| self.values.get(name.as_str())) {
+            if let Some(value) = found.get(5).and_then(|name| self.value(name.as_str(), place, choice)) {
                 return format!("{}\"{value}\"{}", group(4), group(6));
             }
             let name = found.get(1).or_else(|| found.get(2)).or_else(|| found.get(3));
-            name.and_then(|name| self.values.get(name.as_str())).map_or_else(|| whole.to_owned(), Clone::clone)
+            let value = name.and_then(|name| self.value(name.as_str(), place, choice));
+            value.unwrap_or(&found[0]).to_owned()
         })
     }
 }
 
-/// Returns the lines of code that differ after their disguise is undone, with their ranges.
-pub(super) fn resolved(text: &str, outline: &Outline, variables: &Variables) -> Vec<(Range<usize>, String)> {
-    let mut added = 0;
-    let mut found = Vec::new();
-    for line in
-        outline.lines.iter().filter(|line| matches!(line.kind, LineKind::Code | LineKind::Prose | LineKind::Item))
-    {
+/// Returns the lines of code that differ after their disguise is undone, with their ranges. A line is returned several
+/// times if its variables have several values. Stops if the work budget is exceeded.
+pub(super) fn resolved(
+    (number, text): (usize, &str),
+    outline: &Outline,
+    variables: &Variables<'_>,
+    work: &mut ScanBudget,
+) -> Vec<(Range<usize>, String)> {
+    let mut found: Vec<(Range<usize>, String)> = Vec::new();
+    let lines = outline.lines.iter();
+    for line in lines.filter(|line| matches!(line.kind, LineKind::Code | LineKind::Prose | LineKind::Item)) {
         let shown = &text[line.text.clone()];
-        let may_differ = shown.len() <= LONGEST_LINE && added <= MOST_ADDED && is_assembled(shown, line.kind);
-        if let Some(plain) = may_differ.then(|| undone(shown, variables)).flatten() {
-            added += plain.len();
+        if shown.len() > LONGEST_LINE || !is_assembled(shown, line.kind) {
+            continue;
+        }
+        let first = found.len();
+        for choice in 0..MOST_VALUES {
+            if !work.charge(RESOLVING * shown.len()) {
+                return found;
+            }
+            let replaced = variables_replaced(shown, variables, (number, line.text.start), choice);
+            let plain = undone(&replaced);
+            if plain == shown || found[first..].iter().any(|(_, known)| *known == plain) {
+                break;
+            }
             found.push((line.text.clone(), plain));
         }
     }
@@ -123,27 +168,29 @@ fn is_assembled(line: &str, kind: LineKind) -> bool {
     has_sign && (kind == LineKind::Code || line.contains(['`', '|']) || line.starts_with("    "))
 }
 
-/// Returns the line without disguise; `None` if it stays the same.
-fn undone(line: &str, variables: &Variables) -> Option<String> {
-    let patterns = &*PATTERNS;
+/// Replaces the variables of a line, and the variables in their values.
+fn variables_replaced<'a>(line: &'a str, variables: &Variables<'_>, place: Place, choice: usize) -> Cow<'a, str> {
     let mut plain = Cow::Borrowed(line);
     for _ in 0..ROUNDS {
-        let next = match variables.replaced(&plain) {
+        let next = match variables.replaced(&plain, place, choice) {
             Cow::Borrowed(_) => break,
             Cow::Owned(next) if next == plain || next.len() > LONGEST_LINE => break,
             Cow::Owned(next) => next,
         };
         plain = Cow::Owned(next);
     }
-    let hidden: Vec<String> = hidden_texts(&plain);
-    let joined = joined(&plain);
-    let once = unquoted(&unquoted(&joined));
-    let mut whole = patterns.blank.replace_all(&once, " ").into_owned();
-    for text in hidden {
+    plain
+}
+
+/// Returns the line without disguise.
+fn undone(line: &str) -> String {
+    let once = unquoted(&unquoted(&joined(line)));
+    let mut whole = PATTERNS.blank.replace_all(&once, " ").into_owned();
+    for text in hidden_texts(line) {
         whole.push(' ');
         whole.push_str(&text);
     }
-    (whole != line).then_some(whole)
+    whole
 }
 
 /// Removes quoting within words. Two neighbouring quotes share a letter, so a line needs two passes.
@@ -158,10 +205,17 @@ fn unquoted(line: &str) -> String {
     line.into_owned()
 }
 
+/// Returns the ASCII character of a code such as `99` or `0x63`.
+fn letter(code: &str) -> Option<char> {
+    let code = code.trim();
+    let hex = code.strip_prefix("0x").or_else(|| code.strip_prefix("0X"));
+    let code = hex.map_or_else(|| code.parse(), |digits| u8::from_str_radix(digits, 16));
+    code.ok().filter(u8::is_ascii).map(char::from)
+}
+
 /// Joins the parts of texts: sums, lists and character codes.
 fn joined(line: &str) -> String {
     let patterns = &*PATTERNS;
-    let letter = |code: &str| code.trim().parse::<u8>().ok().filter(u8::is_ascii).map(char::from);
     let line = patterns.code.replace_all(line, |found: &Captures<'_>| {
         letter(&found[1]).map_or_else(|| found[0].to_owned(), |letter| format!("\"{letter}\""))
     });

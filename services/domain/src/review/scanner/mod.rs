@@ -126,8 +126,8 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
     names::report(&mut findings, work, name);
     let files: Vec<_> = resources.iter().map(|resource| (resource, files::kind_of(resource))).collect();
     let variables = variables_of(document, &files, work);
-    read_text(&mut findings, work, &ScannedText { file: DOCUMENT, text: document, variables: &variables });
-    for (resource, kind) in &files {
+    read_text(&mut findings, work, &ScannedText { file: DOCUMENT, number: 0, text: document, variables: &variables });
+    for (number, (resource, kind)) in (1..).zip(&files) {
         names::report(&mut findings, work, resource.path);
         let text = match kind {
             FileType::Text(text) => text.as_ref(),
@@ -137,7 +137,7 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
                 text
             }
         };
-        read_text(&mut findings, work, &ScannedText { file: resource.path, text, variables: &variables });
+        read_text(&mut findings, work, &ScannedText { file: resource.path, number, text, variables: &variables });
         findings.extend(unasked::of_file(resource));
     }
     composites::add(rules, &mut findings);
@@ -152,28 +152,38 @@ fn scan_within(skill: &ScannedSkill<'_>, work: &mut ScanBudget) -> Scan {
 /// A text of a skill, and the variables of the whole skill.
 struct ScannedText<'a> {
     file: &'a str,
+    /// Number of the text in the skill: 0 is SKILL.md.
+    number: usize,
     text: &'a str,
-    variables: &'a Variables,
+    variables: &'a Variables<'a>,
 }
 
 /// Returns the variables that the files of a skill assign. Files beyond the work budget are not read.
-fn variables_of(document: &str, files: &[(&ScannedResource<'_>, FileType<'_>)], work: &mut ScanBudget) -> Variables {
-    let texts = files.iter().filter_map(|(_, kind)| match kind {
-        FileType::Text(text) => Some(text.as_ref()),
+fn variables_of<'a>(
+    document: &'a str,
+    files: &'a [(&ScannedResource<'_>, FileType<'_>)],
+    work: &mut ScanBudget,
+) -> Variables<'a> {
+    let texts = (1..).zip(files).filter_map(|(number, (_, kind))| match kind {
+        FileType::Text(text) => Some((number, text.as_ref())),
         FileType::Binary(..) => None,
     });
     let mut variables = Variables::default();
-    let within = std::iter::once(document).chain(texts).take_while(|text| work.charge(text.len()));
-    within.for_each(|text| variables.add(text));
+    for (number, text) in std::iter::once((0, document)).chain(texts) {
+        if !work.charge(text.len()) {
+            break;
+        }
+        variables.add(number, text, work);
+    }
     variables
 }
 
 /// Scans a text in all its views.
 fn read_text(findings: &mut Findings, work: &mut ScanBudget, skill: &ScannedText<'_>) {
-    let ScannedText { file, text, variables } = *skill;
+    let ScannedText { file, text, .. } = *skill;
     let outline = Outline::of(text, files::is_code(file));
     let place = ScannedFile { file, raw: text, outline: &outline, blocks: RefCell::default() };
-    let mut views = views::Queue::of(text, &outline, variables);
+    let mut views = views::Queue::of(skill, &outline, work);
     while let Some(view) = views.next(&outline, work) {
         if !search::run(&place, &view, findings, work) {
             return;

@@ -20,7 +20,11 @@ pub(super) fn report(findings: &mut Findings, work: &mut ScanBudget, name: &str)
     }
     let mut found = Findings::default();
     for text in readings(name) {
-        super::read_text(&mut found, work, &ScannedText { file: name, text: &text, variables: &Variables::default() });
+        super::read_text(
+            &mut found,
+            work,
+            &ScannedText { file: name, number: 0, text: &text, variables: &Variables::default() },
+        );
     }
     super::composites::add(super::Rules::get(), &mut found);
     let evidence = EvidenceDigest::of_bytes(name.as_bytes());

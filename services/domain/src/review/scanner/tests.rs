@@ -215,7 +215,11 @@ const PIECES: [&str; 32] = [
 fn work_for(text: &str) -> u64 {
     let mut work = ScanBudget::of(u64::MAX);
     let mut findings = Findings::default();
-    read_text(&mut findings, &mut work, &ScannedText { file: DOCUMENT, text, variables: &Variables::default() });
+    read_text(
+        &mut findings,
+        &mut work,
+        &ScannedText { file: DOCUMENT, number: 0, text, variables: &Variables::default() },
+    );
     composites::add(Rules::get(), &mut findings);
     work.used()
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::assembly::{self, Variables};
 use super::evidence::EvidenceDigest;
 use super::invisible::LetterCase;
 use super::outline::Outline;
@@ -12,7 +11,7 @@ use super::rules::Rules;
 use super::scanned_file::ScannedFile;
 use super::text::{Text, ViewOrigin};
 use super::work::ScanBudget;
-use super::{decode, invisible, lookalikes, markup};
+use super::{ScannedText, assembly, decode, invisible, lookalikes, markup};
 
 /// Maximum number of nested decoding steps.
 const DEPTH: u8 = 2;
@@ -28,7 +27,8 @@ pub(super) struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     /// Queues the file as written, its hidden texts, frontmatter values, decoded addresses and resolved commands.
-    pub(super) fn of(text: &'a str, outline: &Outline, variables: &Variables) -> Self {
+    pub(super) fn of(skill: &ScannedText<'a>, outline: &Outline, work: &mut ScanBudget) -> Self {
+        let text = skill.text;
         let raw =
             Text { view: View::Raw, text: Cow::Borrowed(text), origin: ViewOrigin::Same, depth: 0, is_part: false };
         let mut waiting = VecDeque::from([raw]);
@@ -45,7 +45,7 @@ impl<'a> Queue<'a> {
         let scalars = crate::skills::document::scalars_of(text, &outline.frontmatter);
         waiting.extend(scalars.into_iter().map(|(at, text)| part(View::Frontmatter, text, at)));
         waiting.extend(markup::escaped(text).into_iter().map(|(at, text)| part(View::Target, text, at)));
-        let resolved = assembly::resolved(text, outline, variables);
+        let resolved = assembly::resolved((skill.number, text), outline, skill.variables, work);
         waiting.extend(resolved.into_iter().map(|(at, text)| part(View::Resolved, text, at)));
         Self { waiting, cut: Vec::new(), mixed: Vec::new() }
     }

