@@ -119,7 +119,7 @@ async fn lose_the_database(step: usize) {
 
 #[tokio::test]
 async fn apply_and_undo_are_atomic_when_the_database_is_lost() {
-    lose_the_database(4).await;
+    lose_the_database(7).await;
 }
 
 #[tokio::test]

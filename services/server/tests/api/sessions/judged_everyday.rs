@@ -184,14 +184,14 @@ async fn a_judge_answers_few_negatives_at_nearly_equal_hits() {
     let without = play(alice, &messages, "off").await;
     without.print("without");
     let mut all = Vec::new();
-    for (mode, errors) in [("always", 0), ("always", 5), ("always", 10), ("unsure", 0), ("unsure", 5), ("unsure", 10)] {
+    for (mode, errors) in [("always", 0), ("always", 5), ("unsure", 0), ("unsure", 5)] {
         let truths = truths(&messages);
         model.replies([chooses(move |question| judge(question, &truths, errors))]);
         let judged = play(alice, &messages, mode).await;
         judged.print(&format!("{mode} {errors} %"));
         all.push((mode, errors, judged));
     }
-    for (mode, errors, judged) in all.into_iter().filter(|(_, errors, _)| *errors <= 5) {
+    for (mode, errors, judged) in all {
         // Some of the errors lose a hit; some negatives are taken for sure, of which no judge is asked unless always.
         // One message of the sample is four in a hundred.
         let (lost, most) = match (CorpusFolder::find().is_sample, mode) {
