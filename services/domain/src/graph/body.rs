@@ -1,12 +1,13 @@
 //! Extracts relations that a skill's body states by a cue directly before skill names. Cues that are only near a name
 //! are ignored, because half of them do not state a relation.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::RelationType;
-use super::cue::{Cue, cues, may_be_cue, subject};
+use super::cue::{cues, may_be_cue, subject};
 use super::markdown::{BlockKind, TextBlock, blocks};
 use super::names::{clean, names_at_start};
 use crate::inert_line;
@@ -35,35 +36,66 @@ pub struct Extracted {
     pub mentions: i32,
 }
 
-static RELATED_HEADING: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^\W*(?:see\s+also|related(?:\s+(?:skills?|resources))?)\W*$"));
+/// Headings above lists of skills, each with the relation that it states.
+static HEADINGS: LazyLock<[(RelationType, Regex); 4]> = LazyLock::new(|| {
+    let heading = |words: &str| pattern(&format!(r"(?i)^\W*(?:{words})\W*$"));
+    [
+        (
+            RelationType::SeeAlso,
+            heading(
+                r"see\s+also|related(?:\s+(?:skills?|resources))?|siehe\s+auch|verwandte\s+skills?|v[ée]ase\s+tambi[ée]n|ver\s+tambi[ée]n|(?:skills?|habilidades)\s+relacionad[ao]s|voir\s+aussi|(?:skills?|comp[ée]tences)\s+(?:associ[ée]e?s|connexes)",
+            ),
+        ),
+        (
+            RelationType::Requires,
+            heading(
+                r"prerequisites?(?:\s+skills?)?|dependencies|depends\s+on|requires|required(?:\s+(?:sub-?)?skills?)?(?:\s+before\s+this(?:\s+skill)?)?|requirements|before\s+you\s+(?:start|begin)|voraussetzungen|abh[äa]ngigkeiten|requisitos(?:\s+previos)?|dependencias|pr[ée]requis|d[ée]pendances",
+            ),
+        ),
+        (
+            RelationType::Enables,
+            heading(
+                r"next(?:\s+(?:steps?|skills?))?|what\s+(?:comes\s+)?next|hand-?offs?(?:\s+to)?|hands\s+off\s+to|n[äa]chste\s+schritte|siguientes?\s+pasos?|pr[óo]ximos\s+pasos|[ée]tapes?\s+suivantes?|prochaines\s+[ée]tapes",
+            ),
+        ),
+        (
+            RelationType::Complements,
+            heading(
+                r"companions?(?:\s+skills?)?|complementary(?:\s+skills?)?|(?:works|pairs)\s+(?:well\s+)?with|erg[äa]nzende\s+skills|(?:skills?|habilidades)\s+complementari[ao]s|(?:skills?|comp[ée]tences)\s+compl[ée]mentaires",
+            ),
+        ),
+    ]
+});
 
 static RELATED_LINE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^[\s*_>]*(?:see\s+also|related(?:\s+skills?)?)\s*(?:\*\*|__)?\s*:(?:\*\*|__)?\s*"));
+
+static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]\n]+)\]\([^)\s]*\)"));
+
+/// Marks of bold and code.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\*\*|__|`+"));
 
 /// A heading or frontmatter key that states a relation without a cue.
 static LISTS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)see.also|related|prerequisites|depends.on|enables"));
 
 /// Checks quickly whether a SKILL.md may state relations; only false positives are possible.
 pub fn may_say_relations(document: &str) -> bool {
-    may_be_cue(document) || LISTS.is_match(document)
+    may_be_cue(document) || LISTS.is_match(document) || document.lines().any(|line| heading_kind(line).is_some())
 }
 
 /// Extracts the relations of the skill `own` from its body, at most [`MOST_EXTRACTED`], in order.
 pub fn extract_relations(own: &str, body: &str) -> Vec<Extracted> {
     let mut found = FoundRelations { own, relations: Vec::new() };
-    let (mut related_level, mut announced) = (None, None);
+    // The relation that a heading states, with the level of the heading.
+    let (mut section, mut announced): (Option<(usize, RelationType)>, _) = (None, None);
     for block in blocks(body) {
         if let BlockKind::Heading(level) = block.kind {
-            related_level = if RELATED_HEADING.is_match(&block.text) {
-                Some(level)
-            } else {
-                related_level.filter(|open| level > *open)
-            };
+            let opened = heading_kind(&block.text).map(|kind| (level, kind));
+            section = opened.or(section.filter(|(open, _)| level > *open));
             announced = None;
             continue;
         }
-        let opens = related_level.map(|_| RelationType::SeeAlso);
+        let opens = section.map(|(_, kind)| kind);
         let announcement = if block.kind == BlockKind::Item { announced } else { None };
         found.read(&block, announcement.or(opens));
         announced = announcement.or_else(|| announces(&block));
@@ -71,8 +103,17 @@ pub fn extract_relations(own: &str, body: &str) -> Vec<Extracted> {
     found.relations
 }
 
+/// Returns the relation that a heading states between this skill and the skills below it.
+fn heading_kind(text: &str) -> Option<RelationType> {
+    HEADINGS.iter().find(|(_, heading)| heading.is_match(text)).map(|(kind, _)| *kind)
+}
+
 /// Returns the type of relation that a block announces for the items after it, as "Requires:" does.
 fn announces(block: &TextBlock) -> Option<RelationType> {
+    let is_label = block.text.trim_end_matches(['*', '_']).ends_with(':');
+    if let Some(kind) = heading_kind(&block.text).filter(|_| is_label) {
+        return Some(kind);
+    }
     let last = cues(&block.text).into_iter().next_back()?;
     (block.text.ends_with(':') && last.end == block.text.len()).then_some(last.kind)
 }
@@ -106,7 +147,12 @@ impl FoundRelations<'_> {
         for cue in cues(text) {
             let of = subject(text, cue).and_then(clean).filter(|of| !self.is_own(of));
             let names = names_at_start(&text[cue.end..]);
-            self.add(CueStatement { kind: cue.kind, names, subject: of.as_deref(), evidence: sentence(text, cue) });
+            self.add(CueStatement {
+                kind: cue.kind,
+                names,
+                subject: of.as_deref(),
+                evidence: sentence(text, cue.start..cue.end),
+            });
         }
     }
 
@@ -126,7 +172,7 @@ impl FoundRelations<'_> {
                 // A single sentence about this skill is enough, so the other subject is dropped.
                 known.subject = known.subject.take().filter(|_| subject.is_some());
             } else if self.relations.len() < MOST_EXTRACTED {
-                let evidence = inert_line(evidence).chars().take(EVIDENCE_CHARS).collect();
+                let evidence = shown(evidence);
                 let subject = subject.map(str::to_owned);
                 self.relations.push(Extracted { kind, name, subject, evidence, mentions: 1 });
             }
@@ -134,10 +180,22 @@ impl FoundRelations<'_> {
     }
 }
 
-/// Returns the sentence around a cue.
-fn sentence(text: &str, cue: Cue) -> &str {
-    let start = text[..cue.start].rfind(". ").map_or(0, |at| at + 2);
-    let end = text[cue.end..].find(". ").map_or(text.len(), |at| cue.end + at + 1);
+/// Returns the sentence around a range of a text, as evidence.
+pub(super) fn evidence_around(text: &str, at: Range<usize>) -> String {
+    shown(sentence(text, at))
+}
+
+/// Returns a sentence without its markup, cut to the length of evidence.
+fn shown(sentence: &str) -> String {
+    let plain = LINK.replace_all(sentence, "$1");
+    let plain = MARKS.replace_all(&plain, "");
+    inert_line(plain.trim_matches(['|', ' '])).chars().take(EVIDENCE_CHARS).collect()
+}
+
+/// Returns the sentence around a range of a text.
+fn sentence(text: &str, at: Range<usize>) -> &str {
+    let start = text[..at.start].rfind(". ").map_or(0, |end| end + 2);
+    let end = text[at.end..].find(". ").map_or(text.len(), |end| at.end + end + 1);
     &text[start..end]
 }
 

@@ -10,7 +10,7 @@ use crate::skills::name::valid_key;
 /// Pattern of a possible skill name.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"^(?i:(?:the|a|an|your|our|its|this|that)\s+)?(?i:skills?:?\s+(?:called\s+|named\s+)?)?[*_"'“‘(]*(?:`{1,2}\s*(?P<code>[^`]+?)\s*`{1,2}|\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]*)[^)]*\)|(?P<bare>/?[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)*))[*_"'”’)]*"#,
+        r#"^(?i:(?:the|a|an|your|our|its|this|that)\s+)?(?i:skills?:?\s+(?:called\s+|named\s+)?)?[*_"'“‘(]*(?:`{1,2}\s*(?P<code>[^`]+?)\s*`{1,2}|\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]*)[^)]*\)|(?:/?[a-z0-9-]+:)?(?P<bare>/?[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)*))[*_"'”’)]*"#,
     )
 });
 
@@ -70,6 +70,8 @@ fn read(found: &regex::Captures<'_>) -> Option<String> {
 pub(super) fn clean(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("skill://").trim_start_matches("../").trim_start_matches("./");
     let text = text.strip_suffix("/SKILL.md").unwrap_or(text).trim_start_matches('/').trim_end_matches('/');
+    // `superpowers:brainstorming` names a skill of a plugin.
+    let text = text.rsplit_once(':').map_or(text, |(_, name)| name);
     let name = valid_key(text.strip_suffix(".md").unwrap_or(text))?;
     name.bytes().any(|byte| byte.is_ascii_alphabetic()).then_some(name)
 }

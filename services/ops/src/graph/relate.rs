@@ -1,6 +1,8 @@
 //! Extracts the relations that the texts of skills state.
 
-use knowhow_domain::graph::{Things, declared_relations, extract_relations, may_say_relations};
+use knowhow_domain::graph::{
+    RelationType, Things, declared_relations, extract_relations, find_references, may_say_relations, names_in_piece,
+};
 use knowhow_domain::{EntityId, Limits, Result, SkillDocument, SkillId};
 use knowhow_store::across::due::{self, Reconciled};
 use knowhow_store::graph::{self, ExtractionRun, Related, StatedRelation, UnreadSkill};
@@ -9,10 +11,13 @@ use knowhow_store::{Window, WriteTx};
 use crate::{Ctx, compute};
 
 /// Version of the extraction rules. After an increase all skills are read again.
-pub(crate) const RULES: i32 = 2;
+pub(crate) const RULES: i32 = 3;
 
 /// Confidence, 0 to 1, of a relation stated in the body of a skill. A relation listed in the frontmatter has 1.
 const OF_BODY: f32 = 0.9;
+
+/// Confidence, 0 to 1, of a name in a body without a phrase that states a relation.
+const OF_REFERENCE: f32 = 0.4;
 
 /// Maximum number of skills read and stored per transaction.
 const BATCH: i64 = 50;
@@ -35,14 +40,20 @@ fn touches_relations(before: &str, now: &str) -> bool {
     let after = before.bytes().rev().zip(now.bytes().rev()).take(left).take_while(|(a, b)| a == b).count();
     let top = before[..before.floor_char_boundary(same)].rfind(['\n']).unwrap_or_default();
     let section = before[..top].rfind("\n## ").max(before[..top].rfind("\n# ")).unwrap_or_default();
+    // The changed lines from the start of their section, and the changed lines alone.
     let touched = |text: &str| {
         let end = text.len() - after;
         let end =
             text[text.ceil_char_boundary(end)..].find('\n').map_or(text.len(), |at| text.ceil_char_boundary(end) + at);
-        let lines = &text[section..end];
-        may_say_relations(lines) || ["```", "~~~", "<!--", "-->"].iter().any(|mark| text[top..end].contains(mark))
+        (section..end, top..end)
     };
-    touched(before) || touched(now)
+    let ((from_section, lines), (from_section_now, lines_now)) = (touched(before), touched(now));
+    let (lines, lines_now) = (&before[lines], &now[lines_now]);
+    let marks = ["```", "~~~", "<!--", "-->"];
+    may_say_relations(&before[from_section])
+        || may_say_relations(&now[from_section_now])
+        || [lines, lines_now].into_iter().any(|lines| marks.iter().any(|mark| lines.contains(mark)))
+        || names_in_piece(lines) != names_in_piece(lines_now)
 }
 
 /// Extracts relations and entities from the texts of the user's unread skills, and replaces the earlier results. A
@@ -165,6 +176,19 @@ fn list_stated(skill: &UnreadSkill, document: Option<&SkillDocument>) -> Vec<Sta
                 subject,
                 mentions,
                 confidence: OF_BODY,
+                evidence: found.evidence,
+            });
+        }
+    }
+    for found in find_references(&skill.name, body) {
+        // A reference beside a relation of another type adds nothing.
+        if !stated.iter().any(|known| known.name == found.name && known.subject.is_none()) {
+            stated.push(StatedRelation {
+                kind: RelationType::SeeAlso,
+                name: found.name,
+                subject: None,
+                mentions: found.mentions,
+                confidence: OF_REFERENCE,
                 evidence: found.evidence,
             });
         }

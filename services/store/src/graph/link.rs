@@ -106,14 +106,14 @@ statement! {
         where s.times >= $12
           and not exists (
               select from (
-                  select r.source from relations r
+                  select r.source, r.confidence from relations r
                   where r.tenant_id = $1 and r.user_id = $2 and r.from_id = s.low and r.to_id = s.high offset 0) r
-              where r.source <> 'computed')
+              where r.source <> 'computed' and r.confidence > 0.5)
           and not exists (
               select from (
-                  select r.source from relations r
+                  select r.source, r.confidence from relations r
                   where r.tenant_id = $1 and r.user_id = $2 and r.from_id = s.high and r.to_id = s.low offset 0) r
-              where r.source <> 'computed')
+              where r.source <> 'computed' and r.confidence > 0.5)
         on conflict (tenant_id, user_id, from_id, to_id, type, source, said_by) do update
         set strength = excluded.strength, mentions = excluded.mentions, reinforced_at = excluded.reinforced_at
         returning 1

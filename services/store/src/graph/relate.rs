@@ -38,7 +38,9 @@ statement! {
     where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.entity_id"
 }
 
-// Relations to unknown names are stored as hints. Hints from other skills that name this skill become relations.
+// Relations to unknown names are stored as hints. Hints from other skills that name this skill become relations. A mere
+// reference has a confidence of 0.4: it leaves computed relations, and its hint has no evidence, because many words
+// look like names.
 statement! {
     write RelateSkill {
         skill: Uuid, rules: i32, now: DateTime<Utc>, types: Vec<&'static str>, names: Vec<String>,
@@ -94,7 +96,8 @@ statement! {
           and not exists (select from said s where s.other is null and (s.name, s.type) = (h.to_name, h.type))
     ), hinted as (
         insert into relation_hints (tenant_id, user_id, from_id, to_name, type, mentions, confidence, evidence)
-        select $1, $2, $3, name, type, sum(mentions), max(confidence), min(evidence) from said where other is null
+        select $1, $2, $3, name, type, sum(mentions), max(confidence), min(evidence) filter (where confidence > 0.5)
+        from said where other is null
         group by name, type
         on conflict (tenant_id, user_id, from_id, to_name, type) do update
         set mentions = excluded.mentions, confidence = excluded.confidence, evidence = excluded.evidence
@@ -111,9 +114,10 @@ statement! {
                confidence, evidence, $5, from_id
         from answered
         on conflict do nothing
-        returning from_id, to_id
+        returning from_id, to_id, confidence
     ), computed as (
-        delete from relations r using (select from_id, to_id from wanted union select from_id, to_id from followed) w
+        delete from relations r using (select from_id, to_id from wanted where confidence > 0.5
+                                       union select from_id, to_id from followed where confidence > 0.5) w
         where r.tenant_id = $1 and r.user_id = $2 and r.source = 'computed'
           and (r.from_id, r.to_id) = (least(w.from_id, w.to_id), greatest(w.from_id, w.to_id))
     ), not_named as (

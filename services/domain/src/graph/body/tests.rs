@@ -38,3 +38,31 @@ fn repeated_statements_are_one_relation_and_relations_are_limited() {
         [(RelationType::SeeAlso, "x-y".into()), (RelationType::SeeAlso, "z-z".into())]
     );
 }
+
+#[test]
+fn headings_and_labels_state_relations_in_several_languages() {
+    use RelationType::{Complements, Enables, Requires};
+    for (body, kind) in [
+        ("## Prerequisites\n\n- `a-b` - first", Requires),
+        ("**Required before this skill:**\n- **a-b** - first", Requires),
+        ("## Voraussetzungen\n\n- `a-b`", Requires),
+        ("## Siguientes pasos\n\n1. `/a-b` recoge el paquete", Enables),
+        ("### Compétences complémentaires\n\n* a-b", Complements),
+    ] {
+        assert_eq!(found(body), [(kind, "a-b".to_owned())], "{body}");
+    }
+    assert!(found("## Prerequisites\n\n- Node 20\n\n## Steps\n\n- a-b").is_empty());
+    assert!(may_say_relations("## Nächste Schritte"));
+}
+
+#[test]
+fn conditions_and_denials_state_no_relation() {
+    for body in [
+        "If the project requires b-c, stop.",
+        "Nobody ever said this replaces b-c.",
+        "Wenn das Projekt `b-c` erfordert, stoppe.",
+        "Ce skill ne remplace pas `b-c`.",
+    ] {
+        assert!(found(body).is_empty(), "{body}");
+    }
+}

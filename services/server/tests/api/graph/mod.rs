@@ -41,6 +41,36 @@ async fn remember(who: &Caller, content: &str, entities: Value) -> Value {
     who.post("/v1/memories", json!({"content": content, "entities": entities})).await.ok(201)
 }
 
+/// A name without a phrase is a weak relation, also if its skill comes later. It does not replace a computed relation.
+#[tokio::test]
+async fn names_in_a_text_are_weak_relations() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    let World { alice, .. } = &world(&service).await;
+    alice.create_all(&["web-perf", "often-used"]).await;
+    let words = "Then `web-perf` measures it. See superpowers:later-skill and `often-used`. Nobody said this replaces web-perf.";
+    alice.create(saying("weekly-report", words)).await;
+    let first = ["out see_also often-used extracted", "out see_also web-perf extracted"];
+    until_related(alice, "weekly-report", &first).await;
+    let said = alice.get("/v1/skills/web-perf/relations").await.ok(200)["items"][0].clone();
+    assert_eq!((&said["strength"], &said["mentions"]), (&json!(0.4), &json!(2)), "{said:#}");
+    assert_eq!(said["evidence"], "Then web-perf measures it.");
+    for text in [
+        "weekly-report and often-used in May",
+        "weekly-report and often-used in June",
+        "weekly-report and often-used in July",
+    ] {
+        remember(alice, text, json!([])).await;
+    }
+    let computed = ["both often_used_with often-used computed", first[0], first[1]];
+    until_related(alice, "weekly-report", &computed).await;
+    alice.create_all(&["later-skill"]).await;
+    let all = [computed[0], "out see_also later-skill extracted", first[0], first[1]];
+    let mut all = all.to_vec();
+    all.sort_unstable();
+    until_related(alice, "weekly-report", &all).await;
+}
+
 #[tokio::test]
 async fn relations_stated_in_a_text_are_extracted_and_go_with_the_text() {
     let ground = Ground::new();
@@ -64,8 +94,11 @@ async fn relations_stated_in_a_text_are_extracted_and_go_with_the_text() {
     until_related(alice, "later-skill", &["in requires report extracted"]).await;
     // The changed text states other relations.
     alice.replace("report", "Works well with web-perf. Requires", "It extends").await.ok(200);
-    let expected = ["out extends later-skill extracted", "out extends mcp/email extracted"];
+    let expected =
+        ["out extends later-skill extracted", "out extends mcp/email extracted", "out see_also web-perf extracted"];
     until_related(alice, "report", &expected).await;
+    alice.replace("report", "It does not replace web-perf.", "").await.ok(200);
+    until_related(alice, "report", &expected[..2]).await;
     assert_eq!(relations(alice, "web-perf").await, [""; 0]);
     service.check_log();
 }
