@@ -38,7 +38,7 @@ static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A condition. What a project or a user requires under a condition is not what the skill requires.
+/// Words of a condition. If a project requires a skill under a condition, this skill does not require it.
 static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)(?-u:\b)(?:if|when|whenever|whether|unless|in\s+case|wenn|falls|ob|cuando|quand|lorsque)(?-u:\b)|(?-u:\b)s[ií]\s|\bs['’]il",

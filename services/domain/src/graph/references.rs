@@ -64,7 +64,7 @@ pub fn names_in_piece(piece: &str) -> Vec<String> {
     piece.lines().flat_map(|line| names_in(line, false)).map(|(_, _, name)| name).collect()
 }
 
-/// How a text marks a name, the surest form first.
+/// The form of a name in a text, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NameForm {
     /// A path, a name with the prefix of a plugin, or a word next to "skill".

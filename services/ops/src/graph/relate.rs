@@ -181,7 +181,7 @@ fn list_stated(skill: &UnreadSkill, document: Option<&SkillDocument>) -> Vec<Sta
         }
     }
     for found in find_references(&skill.name, body) {
-        // A reference beside a relation of another type adds nothing.
+        // A relation of another type replaces the reference.
         if !stated.iter().any(|known| known.name == found.name && known.subject.is_none()) {
             stated.push(StatedRelation {
                 kind: RelationType::SeeAlso,
