@@ -137,6 +137,9 @@ fn read(listing: &Listing, skill: &Skill, fix: bool) -> Result<ReadSkill, String
     for (within, path) in &skill.resources {
         ResourcePath::parse(within).map_err(|error| format!("'{within}': {error}"))?;
         let (bytes, executable) = (listing.read(path)?, listing.is_executable(path));
+        if is_key(within, &bytes) {
+            return Err(format!("'{within}' is a private key, which must not leave this machine; move it elsewhere"));
+        }
         entries.push(ResourceEntry {
             path: within.clone(),
             executable,
@@ -149,6 +152,16 @@ fn read(listing: &Listing, skill: &Skill, fix: bool) -> Result<ReadSkill, String
     let digest = manifest::state_digest(&document.digest(), &entries);
     let name = document.name_in_frontmatter().to_owned();
     Ok(ReadSkill { name, document: document.raw().as_bytes().to_vec(), resources, digest, fixes })
+}
+
+/// Checks whether a file is a private key or a store of keys. A page that quotes a key is not.
+fn is_key(path: &str, bytes: &[u8]) -> bool {
+    const NAMES: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+    const ENDS: [&str; 5] = [".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
+    let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let first_line = bytes.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_pem = first_line.starts_with(b"-----BEGIN ") && first_line.trim_ascii_end().ends_with(b"PRIVATE KEY-----");
+    is_pem || NAMES.contains(&file.as_str()) || ENDS.iter().any(|end| file.ends_with(end))
 }
 
 /// Decodes the text of a SKILL.md. If it was converted from UTF-16, also returns a sentence about that.

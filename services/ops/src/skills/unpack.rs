@@ -94,7 +94,7 @@ impl UnpackedUploads {
 pub const ENCLOSED: &str = "is in a resource folder of another skill; move its folder out to import it";
 
 /// Reason why a hidden file or folder is not imported.
-pub const HIDDEN: &str = "is hidden, and hidden files are not part of a skill";
+pub const HIDDEN: &str = "is hidden or was left by an editor, so it is not part of the skill";
 
 /// Returns the skill that a file belongs to: the skill in the nearest folder above the file.
 fn home_of<'a>(skills: &'a mut [Uploaded], path: &str) -> Option<&'a mut Uploaded> {

@@ -84,3 +84,20 @@ fn rejected_skills_that_fix_can_repair_say_so() {
     let mended = planned(&[("x/SKILL.md", &long)], &Options { fix: true, ..Options::default() });
     assert!(mended.ready[0].fixes[0].contains("at a sentence"));
 }
+
+#[test]
+fn skills_with_private_keys_are_refused() {
+    let text = document("foo", "one");
+    let pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n";
+    for (path, content) in [("a/id_rsa", "x"), ("a/deploy.pem", pem), ("a/keys/Store.P12", "x")] {
+        let plan = planned(&[("a/SKILL.md", &text), (path, content)], &Options::default());
+        assert!(plan.ready.is_empty(), "{path}");
+        assert!(plan.settled[0].reason.as_deref().unwrap().contains("private key"), "{path}");
+    }
+    let page = format!("# Keys\n\n{pem}");
+    let plan = planned(
+        &[("a/SKILL.md", &text), ("a/references/keys.md", &page), ("a/ca.pem", "-----BEGIN CERTIFICATE-----")],
+        &Options::default(),
+    );
+    assert_eq!(plan.ready.len(), 1);
+}

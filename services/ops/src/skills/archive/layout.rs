@@ -29,7 +29,7 @@ pub struct Grouped {
     pub strays: Vec<String>,
     /// SKILL.md files in a resource folder of a skill. They count neither as skills nor as resources.
     pub enclosed: Vec<String>,
-    /// Hidden files and folders in a skill's folder, which are not part of the skill.
+    /// Hidden files and folders in a skill's folder, and leftovers of editors, which are not part of the skill.
     pub hidden: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct ArchiveLayout {
     pub strays: Vec<String>,
     /// SKILL.md files in a resource folder of a skill.
     pub enclosed: Vec<String>,
-    /// Hidden files and folders in a skill's folder, which are not part of the skill.
+    /// Hidden files and folders in a skill's folder, and leftovers of editors, which are not part of the skill.
     pub hidden: Vec<String>,
 }
 
@@ -72,10 +72,16 @@ pub fn group(entries: Vec<PackedFile>) -> Grouped {
     Grouped { skills: skills.collect(), strays: layout.strays, enclosed: layout.enclosed, hidden: layout.hidden }
 }
 
+/// Checks whether a file or folder is hidden or was left by an editor.
+fn is_left_over(name: &str) -> bool {
+    let is_copy = ["~", ".swp", ".swo"].iter().any(|end| name.ends_with(end));
+    name.starts_with('.') || is_copy || (name.starts_with('#') && name.ends_with('#'))
+}
+
 /// Groups paths into skills. Every folder with a SKILL.md, in upper or lower case, is a skill. A file belongs to the
 /// skill in the nearest folder above it. A folder inside a skill's resource folder, e.g. `references`, is never a
-/// skill: its SKILL.md is left out, and its other files are resources. Hidden files, e.g. `.env` or files in `.git`,
-/// are not part of a skill.
+/// skill: its SKILL.md is left out, and its other files are resources. Hidden files, e.g. `.env` or files in `.git`, and
+/// leftovers of editors, e.g. `SKILL.md~`, are not part of a skill.
 pub fn lay_out(paths: &[&str]) -> ArchiveLayout {
     let mut layout = ArchiveLayout::default();
     let (homes, enclosed) = list_homes(paths);
@@ -99,7 +105,7 @@ pub fn lay_out(paths: &[&str]) -> ArchiveLayout {
         });
         if path != skill_path {
             let segments: Vec<&str> = path.split('/').collect();
-            match segments[home.len()..].iter().position(|segment| segment.starts_with('.')) {
+            match segments[home.len()..].iter().position(|segment| is_left_over(segment)) {
                 Some(hidden) => layout.hidden.push(segments[..=home.len() + hidden].join("/")),
                 None => skill.resources.push((segments[home.len()..].join("/"), (*path).to_owned())),
             }

@@ -68,8 +68,12 @@ fn hidden_files_below_a_skill_are_not_part_of_it() {
         ".claude/skills/a/.git/hooks/post-checkout",
         ".claude/skills/a/scripts/.env",
         ".claude/skills/a/scripts/run.py",
+        ".claude/skills/a/scripts/run.py~",
+        ".claude/skills/a/scripts/run.py.swp",
+        ".claude/skills/a/SKILL.md~",
     ]));
     assert_eq!(grouped.skills.len(), 1, "folders above a skill may be hidden");
     assert_eq!(names(&grouped.skills[0]), ["scripts/run.py"]);
-    assert_eq!(grouped.hidden, [".claude/skills/a/.git", ".claude/skills/a/scripts/.env"]);
+    let hidden = [".git", "SKILL.md~", "scripts/.env", "scripts/run.py.swp", "scripts/run.py~"];
+    assert_eq!(grouped.hidden, hidden.map(|path| format!(".claude/skills/a/{path}")));
 }
