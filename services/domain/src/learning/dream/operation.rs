@@ -55,9 +55,21 @@ pub enum Operation {
         reason: String,
     },
     /// Create the guide for a family of skills.
-    Parent { name: String, members: Vec<String>, description: String, body: String },
+    Parent {
+        name: String,
+        members: Vec<String>,
+        description: String,
+        body: String,
+        #[serde(default)]
+        reason: String,
+    },
     /// Add pointers from a skill to others.
-    SeeAlso { name: String, add: Vec<String> },
+    SeeAlso {
+        name: String,
+        add: Vec<String>,
+        #[serde(default)]
+        reason: String,
+    },
     /// Archive a skill that another one has absorbed.
     Archive {
         name: String,

@@ -30,7 +30,7 @@ pub fn rest_keys(operation: &Operation) -> Vec<String> {
             };
             joined.iter().flat_map(|first| with_later(first)).collect()
         }
-        Operation::SeeAlso { name, add } => {
+        Operation::SeeAlso { name, add, .. } => {
             let targets: BTreeSet<&String> = add.iter().collect();
             targets.into_iter().map(|target| format!("see_also:{name}>{target}")).collect()
         }

@@ -147,7 +147,7 @@ pub(super) fn point_at_each_other(composed: &RunInput, inputs: &Inputs, ops: &[N
             let is_open = from.source.is_open_to_learning() && !from.pinned && !from.tainted && !to.tainted;
             let points = from.see_also.contains(&to.name) || from.see_also.len() >= MOST_POINTERS;
             let is_taken = !is_free(&from.name) || made.iter().any(|op| op.op["name"] == from.name);
-            let op = Operation::SeeAlso { name: from.name.clone(), add: vec![to.name.clone()] };
+            let op = Operation::SeeAlso { name: from.name.clone(), add: vec![to.name.clone()], reason: String::new() };
             let rests = rest_keys(&op).iter().any(|key| composed.resting.contains_key(key));
             if is_open && !points && !is_taken && !rests {
                 let read = ReadOperation { raw: json!(op), operation: Ok(op) };

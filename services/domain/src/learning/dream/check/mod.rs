@@ -114,7 +114,7 @@ fn check_by_kind(state: &PlanState<'_>, index: usize, operation: &Operation) -> 
             PatchCheck { name, version: *version, edits, evidence }.check(state)
         }
         Operation::Parent { name, members, body, .. } => ParentCheck { operation, name, members, body }.check(state),
-        Operation::SeeAlso { name, add } => SeeAlsoCheck { operation, name, add }.check(state),
+        Operation::SeeAlso { name, add, .. } => SeeAlsoCheck { operation, name, add }.check(state),
         Operation::Archive { name, version, absorbed_into, .. } => {
             ArchiveCheck { name, version: *version, absorbed_into }.check(state)
         }

@@ -155,12 +155,12 @@ fn check_form(operation: &Operation) -> Result<(), String> {
             check_edits(edits)?;
             check_length("evidence", evidence.len(), 0)
         }
-        Operation::Parent { name, members, description, body } => {
+        Operation::Parent { name, members, description, body, .. } => {
             check_name(name)?;
             check_names("members", members)?;
             check_texts(description, body)
         }
-        Operation::SeeAlso { name, add } => {
+        Operation::SeeAlso { name, add, .. } => {
             check_name(name)?;
             check_names("add", add)
         }

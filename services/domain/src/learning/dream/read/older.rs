@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ReadOperation;
+use super::{ReadOperation, check_name};
 use crate::learning::dream::{Merged, Operation};
 
 /// A skill to save. Serde's errors call it `Saved`, which is the name in stored reasons.
@@ -15,13 +15,16 @@ use crate::learning::dream::{Merged, Operation};
 #[serde(rename = "Saved", deny_unknown_fields, rename_all = "camelCase")]
 struct SkillToSave {
     name: String,
-    #[serde(default)]
+    #[serde(default, alias = "summary")]
     description: String,
     #[serde(alias = "body")]
     content: String,
     /// Names of the skills that are merged into this one.
     #[serde(default)]
     source_names: Vec<String>,
+    /// Names of related skills.
+    #[serde(default)]
+    see_also: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +38,8 @@ enum SkillDeletion {
 #[serde(deny_unknown_fields)]
 struct SkillToDelete {
     name: String,
+    #[serde(default, rename = "reason")]
+    _reason: String,
 }
 
 /// Translates a plan in the older form to operations.
@@ -53,7 +58,9 @@ pub(super) fn translated(
     let merged: HashSet<String> = operations.iter().flat_map(sources_of).map(str::to_owned).collect();
     operations.extend(deleted.iter().filter_map(|raw| {
         let reason = match SkillDeletion::deserialize(raw) {
-            Ok(SkillDeletion::Name(name) | SkillDeletion::Named(SkillToDelete { name })) if merged.contains(&name) => {
+            Ok(SkillDeletion::Name(name) | SkillDeletion::Named(SkillToDelete { name, .. }))
+                if merged.contains(&name) =>
+            {
                 return None;
             }
             Ok(_) => "a deletion without a saved replacement is ignored".to_owned(),
@@ -65,7 +72,8 @@ pub(super) fn translated(
 }
 
 fn operation_of(save: SkillToSave, version_shown: &dyn Fn(&str) -> Option<i32>) -> Result<Operation, String> {
-    let SkillToSave { name, description, content: body, source_names } = save;
+    let SkillToSave { name, description, content, source_names, see_also } = save;
+    let body = with_see_also(content, &see_also)?;
     if !source_names.is_empty() {
         let version_of = |name: String| match version_shown(&name) {
             Some(version) => Ok(Merged { name, version }),
@@ -79,6 +87,13 @@ fn operation_of(save: SkillToSave, version_shown: &dyn Fn(&str) -> Option<i32>) 
     }
     let (triggers, evidence, reason) = (Vec::new(), Vec::new(), String::new());
     Ok(Operation::Create { name, description, triggers, body, evidence, reason })
+}
+
+/// Appends a line that names related skills. The graph reads such lines.
+fn with_see_also(body: String, names: &[String]) -> Result<String, String> {
+    names.iter().try_for_each(|name| check_name(name))?;
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { Ok(body) } else { Ok(format!("{}\n\nSee also: {}\n", body.trim_end(), names.join(", "))) }
 }
 
 /// Returns the names of a merge's sources; empty for other operations.

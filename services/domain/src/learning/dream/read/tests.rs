@@ -240,6 +240,33 @@ fn a_save_of_several_sources_becomes_a_merge() {
 }
 
 #[test]
+fn rockbots_members_are_accepted() {
+    let answer = json!({"toSave": [
+        {"name": "c", "summary": "It.", "content": "Do it.", "seeAlso": ["a", "b"]},
+        {"name": "d", "summary": "It.", "content": "Do it.", "seeAlso": ["A b"]},
+    ], "toDelete": [{"name": "a", "reason": "it is old"}]});
+    let read = read(&answer.to_string()).unwrap();
+    let Ok(Operation::Create { description, body, .. }) = &read[0].operation else { panic!("{read:?}") };
+    assert_eq!((description.as_str(), body.as_str()), ("It.", "Do it.\n\nSee also: `a`, `b`\n"));
+    assert!(read[1].operation.is_err(), "an invalid name");
+    assert_eq!(read[2].operation, Err("a deletion without a saved replacement is ignored".to_owned()));
+}
+
+#[test]
+fn every_operation_may_have_a_reason() {
+    for operation in [
+        json!({"op": "create", "name": "c", "description": "d", "body": "b", "reason": "r"}),
+        json!({"op": "merge", "into": "a", "sources": [{"name": "a", "version": 3}], "description": "d", "body": "b", "reason": "r"}),
+        json!({"op": "patch", "name": "a", "version": 3, "edits": [{"old_string": "x", "new_string": "y"}], "reason": "r"}),
+        json!({"op": "parent", "name": "c", "members": ["a"], "description": "d", "body": "b", "reason": "r"}),
+        json!({"op": "see_also", "name": "a", "add": ["b"], "reason": "r"}),
+        json!({"op": "archive", "name": "a", "version": 3, "absorbed_into": "b", "reason": "r"}),
+    ] {
+        assert!(only(operation.clone()).is_ok(), "{operation}");
+    }
+}
+
+#[test]
 fn other_saves_create_skills_or_are_refused() {
     let answer = json!({"toSave": [
         {"name": "c", "body": "Do it.", "description": "It."},
