@@ -202,15 +202,19 @@ create table console_sessions (
     scopes text[] not null,
     -- The API key; null for a token.
     key_id uuid,
-    -- The issuer of the token; null for an API key.
-    iss text,
+    -- The issuer of the token; null for an API key. An issuer that is deleted and registered again has another id.
+    issuer_id uuid,
     created_at timestamptz not null,
     -- The last request, to the minute. A session without requests for an hour has ended.
     used_at timestamptz not null,
     ends_at timestamptz not null,
+    -- An admin's reason to read the changes of other users, and the time at which it must be given again.
+    reason text check (length(reason) <= 200),
+    reason_ends_at timestamptz,
     primary key (tenant_id, user_id, secret_hash),
     foreign key (tenant_id, user_id) references users on delete cascade,
-    check ((key_id is null) <> (iss is null))
+    check ((key_id is null) <> (issuer_id is null)),
+    check ((reason is null) = (reason_ends_at is null))
 );
 -- A cookie names its tenant and not its user.
 create index console_sessions_by_secret on console_sessions (tenant_id, secret_hash);
@@ -218,7 +222,8 @@ create index console_sessions_by_end on console_sessions (ends_at);
 select app.protect('console_sessions');
 select app.open_to_system('console_sessions');
 -- Users do not read their sessions: a session is found by its secret before there is a user. These columns select the row to change.
-grant insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at), delete on console_sessions to knowhow_tenant;
+grant insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at, reason, reason_ends_at), delete on console_sessions
+    to knowhow_tenant;
 grant select, delete on console_sessions to knowhow_system;
 
 -- NAMES OF ACTORS

@@ -37,6 +37,8 @@ pub struct Visit {
     pub secret: ConsoleSecret,
     /// Result of the action that led to this page.
     pub done: Option<&'static str>,
+    /// The admin's reason to read the changes of other users, if it was given in this session.
+    pub reason: Option<String>,
 }
 
 impl Visit {
@@ -86,9 +88,18 @@ pub async fn admit(request: &HttpRequest, found: Found) -> Result<Visit> {
     let Found { console, cookie, session } = found;
     let ctx = console.entry.admit(request, session.bearer).await?;
     if session.use_is_due {
-        tenants::note_console_use(&ctx, &cookie.secret).await?;
+        note_use(ctx.clone(), cookie.secret.clone());
     }
-    Ok(Visit { ctx, secret: cookie.secret, done: done(request) })
+    Ok(Visit { ctx, secret: cookie.secret, done: done(request), reason: session.reason })
+}
+
+/// Stores the time of a session's last request in the background, so that no page waits for this write.
+fn note_use(ctx: Ctx, secret: ConsoleSecret) {
+    actix_web::rt::spawn(async move {
+        if let Err(error) = tenants::note_console_use(&ctx, &secret).await {
+            tracing::warn!(%error, "the last use of a console session was not recorded");
+        }
+    });
 }
 
 fn done(request: &HttpRequest) -> Option<&'static str> {

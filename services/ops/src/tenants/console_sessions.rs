@@ -1,14 +1,17 @@
 //! Logins to the console, and logouts.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{Error, Result};
+use knowhow_domain::tenants::erasure::check_reason;
+use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::ConsoleSecret;
-use knowhow_store::tenants::console_sessions::{self, SessionTimes};
+use knowhow_store::tenants::console_sessions::{self, SessionTimes, StatedReason};
 
 use crate::Ctx;
 
 /// Maximum duration of a session.
 const LONGEST: TimeDelta = TimeDelta::hours(12);
+/// Time after which an admin has to give the reason again.
+const REASON: TimeDelta = TimeDelta::minutes(30);
 
 /// Starts a session of the caller, and returns its secret. It ends after twelve hours, or when the caller's credential
 /// expires.
@@ -30,6 +33,19 @@ pub async fn start_console_session(ctx: &Ctx, expires_at: Option<DateTime<Utc>>)
 /// Stores the time of a session's last request.
 pub async fn note_console_use(ctx: &Ctx, secret: &ConsoleSecret) -> Result<()> {
     console_sessions::note_use(&ctx.app.db, &ctx.principal, secret, ctx.now()).await
+}
+
+/// Stores an admin's reason to read the changes of other users in the session, for half an hour. `None` removes it.
+///
+/// # Errors
+/// `Forbidden` unless the caller is an admin with the right to review; `Malformed` for a reason that is too short or too long.
+pub async fn state_console_reason(ctx: &Ctx, secret: &ConsoleSecret, reason: Option<&str>) -> Result<()> {
+    ctx.principal.require_admin()?;
+    ctx.principal.require(Scope::Review)?;
+    let ends_at = ctx.now() + REASON;
+    let reason = reason.map(check_reason).transpose()?;
+    let stated = reason.map(|reason| StatedReason { reason, ends_at });
+    console_sessions::state_reason(&ctx.app.db, &ctx.principal, secret, stated).await
 }
 
 /// Ends a session of the caller.

@@ -22,7 +22,7 @@ mod webhooks;
 
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
 pub use audit::{AuditExport, ListAudit, export_audit, list_audit};
-pub use console_sessions::{end_console_session, note_console_use, start_console_session};
+pub use console_sessions::{end_console_session, note_console_use, start_console_session, state_console_reason};
 pub use erasures::{EraseQuery, HoldUser, erase_user, hold_user, list_erasures, release_user};
 pub use issuers::{
     CreateIssuer, MintToken, create_issuer, delete_issuer, find_signing_issuer, list_issuers, mint_token,

@@ -8,7 +8,7 @@ mod owner;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Algorithm, Error, Result, TenantId, UserId, new_id};
+use knowhow_domain::{Algorithm, Error, IssuerId, Result, TenantId, UserId, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -50,7 +50,7 @@ impl TenantRow {
 
 row! {
     struct IssuerRow {
-        iss: String, audience: String, algorithm: Word<Algorithm>, jwks_url: Option<String>, sealed_secret: Option<Vec<u8>>,
+        issuer_id: Uuid, iss: String, audience: String, algorithm: Word<Algorithm>, jwks_url: Option<String>, sealed_secret: Option<Vec<u8>>,
     }
 }
 
@@ -59,7 +59,7 @@ statement! {
     "-- system.find_tenant
     select t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
            exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as is_elsewhere,
-           i.iss, i.audience, i.algorithm, i.jwks_url, i.sealed_secret
+           i.issuer_id, i.iss, i.audience, i.algorithm, i.jwks_url, i.sealed_secret
     from tenants t
     left join issuers i on i.tenant_id = t.tenant_id and i.iss = $2
     where t.slug = $1"
@@ -87,7 +87,7 @@ pub(crate) struct IssuerReader<'a> {
 impl IssuerReader<'_> {
     /// Converts the row of an issuer. Returns `None` if its secret was encrypted with another KNOWHOW_SECRET_KEY.
     fn read(&self, row: IssuerRow, tenant: TenantId) -> Result<Option<Issuer>> {
-        let IssuerRow { iss, audience, algorithm: Word(algorithm), jwks_url, sealed_secret } = row;
+        let IssuerRow { issuer_id, iss, audience, algorithm: Word(algorithm), jwks_url, sealed_secret } = row;
         let keys = match (sealed_secret, jwks_url) {
             (Some(sealed), _) => match self.sealer.open(&sealed, tenant.0.as_bytes()) {
                 Ok(secret) => IssuerKeys::Hs256 { secret },
@@ -105,7 +105,7 @@ impl IssuerReader<'_> {
                 return Err(Error::internal(format!("issuer {iss} has neither a secret nor a key URL")));
             }
         };
-        Ok(Some(Issuer { iss, audience, keys }))
+        Ok(Some(Issuer { id: IssuerId(issuer_id), iss, audience, keys }))
     }
 }
 

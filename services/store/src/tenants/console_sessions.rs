@@ -10,7 +10,7 @@ use crate::{ConsoleSecret, Database, Principal};
 
 statement! {
     write AddSession<'a> {
-        secret_hash: Vec<u8>, scopes: Vec<&'a str>, key_id: Option<Uuid>, iss: Option<&'a str>,
+        secret_hash: Vec<u8>, scopes: Vec<&'a str>, key_id: Option<Uuid>, issuer_id: Option<Uuid>,
         now: DateTime<Utc>, ends_at: DateTime<Utc>, others: i64,
     } -> (),
     "-- console_sessions.add
@@ -19,7 +19,7 @@ statement! {
             select s.secret_hash from console_sessions s where s.tenant_id = $1 and s.user_id = $2
             order by s.used_at desc offset $9)
     )
-    insert into console_sessions (tenant_id, user_id, secret_hash, scopes, key_id, iss, created_at, used_at, ends_at)
+    insert into console_sessions (tenant_id, user_id, secret_hash, scopes, key_id, issuer_id, created_at, used_at, ends_at)
     values ($1, $2, $3, $4, $5, $6, $7, $7, $8)"
 }
 
@@ -27,6 +27,13 @@ statement! {
     count NoteUse { secret_hash: Vec<u8>, now: DateTime<Utc> } -> (),
     "-- console_sessions.note_use
     update console_sessions set used_at = $4 where tenant_id = $1 and user_id = $2 and secret_hash = $3"
+}
+
+statement! {
+    count StateReason<'a> { secret_hash: Vec<u8>, reason: Option<&'a str>, ends_at: Option<DateTime<Utc>> } -> (),
+    "-- console_sessions.state_reason
+    update console_sessions set reason = $4, reason_ends_at = $5
+    where tenant_id = $1 and user_id = $2 and secret_hash = $3"
 }
 
 statement! {
@@ -51,7 +58,7 @@ pub async fn start(db: &Database, caller: &Principal, secret: &ConsoleSecret, ti
         secret_hash: secret.hash().to_vec(),
         scopes: caller.scope_names(),
         key_id: caller.key().map(|key| key.0),
-        iss: caller.issuer(),
+        issuer_id: caller.issuer_id().map(|issuer| issuer.0),
         now: times.now,
         ends_at: times.ends_at,
         others: SESSIONS - 1,
@@ -62,6 +69,24 @@ pub async fn start(db: &Database, caller: &Principal, secret: &ConsoleSecret, ti
 /// Stores the time of a session's last request.
 pub async fn note_use(db: &Database, caller: &Principal, secret: &ConsoleSecret, now: DateTime<Utc>) -> Result<()> {
     write(db, caller, NoteUse { secret_hash: secret.hash().to_vec(), now }).await.map(drop)
+}
+
+/// An admin's reason to read the changes of other users.
+#[derive(Debug, Clone, Copy)]
+pub struct StatedReason<'a> {
+    pub reason: &'a str,
+    pub ends_at: DateTime<Utc>,
+}
+
+/// Stores the reason of a session, or removes it.
+pub async fn state_reason(
+    db: &Database,
+    caller: &Principal,
+    secret: &ConsoleSecret,
+    stated: Option<StatedReason<'_>>,
+) -> Result<()> {
+    let (reason, ends_at) = (stated.map(|stated| stated.reason), stated.map(|stated| stated.ends_at));
+    write(db, caller, StateReason { secret_hash: secret.hash().to_vec(), reason, ends_at }).await.map(drop)
 }
 
 /// Ends a session of the caller.

@@ -270,6 +270,7 @@ fn list_of_callers() -> Vec<DeclaredStatement> {
     vec![
         write::<console_sessions::AddSession>(),
         write::<console_sessions::NoteUse>(),
+        write::<console_sessions::StateReason>(),
         write::<console_sessions::EndSession>(),
         read::<idempotency::FindAnswer>(),
         write::<idempotency::ClaimKey>(),

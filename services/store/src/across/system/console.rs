@@ -13,22 +13,24 @@ use crate::vault::{row, statement};
 row! {
     struct ConsoleRow {
         external_id: String, scopes: Vec<String>, key_id: Option<Uuid>, prefix: Option<String>, iss: Option<String>,
-        used_at: DateTime<Utc>, ends_at: DateTime<Utc>,
+        used_at: DateTime<Utc>, ends_at: DateTime<Utc>, reason: Option<String>,
     }
 }
 
 // An erased user has no session from the moment of the erasure on, although a job deletes the rows later. A session ends
-// at once with its API key.
+// at once with its API key or its issuer.
 statement! {
     look_up FindConsoleSession { tenant: Uuid, secret_hash: Vec<u8>, now: DateTime<Utc> } -> ConsoleRow,
     "-- console.find_session
-    select u.external_id, s.scopes, s.key_id, k.prefix, s.iss, s.used_at, s.ends_at
+    select u.external_id, s.scopes, s.key_id, k.prefix, i.iss, s.used_at, s.ends_at,
+           case when s.reason_ends_at > $3 then s.reason end as reason
     from console_sessions s
     join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id and u.erased_at is null
     left join api_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
         and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)
+    left join issuers i on i.tenant_id = s.tenant_id and i.issuer_id = s.issuer_id
     where s.tenant_id = $1 and s.secret_hash = $2 and s.ends_at > $3
-      and s.used_at > $3::timestamptz - interval '1 hour' and (s.iss is not null or k.key_id is not null)"
+      and s.used_at > $3::timestamptz - interval '1 hour' and (i.issuer_id is not null or k.key_id is not null)"
 }
 
 /// The session to find.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use knowhow_domain::Algorithm;
+use knowhow_domain::{Algorithm, IssuerId};
 use url::Url;
 
 /// An issuer that a tenant trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issuer {
+    /// The id of its row; the nil id for an issuer without one.
+    pub id: IssuerId,
     /// The exact `iss` claim of the issuer's tokens (RFC 7519, 4.1.1).
     pub iss: String,
     /// Required member of the token's `aud` (RFC 7519, 4.1.3).

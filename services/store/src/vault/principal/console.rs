@@ -61,6 +61,8 @@ pub struct ConsoleSession {
     pub bearer: Bearer,
     /// Whether the time of the last request is to be stored.
     pub use_is_due: bool,
+    /// An admin's reason to read the changes of other users, given in this session.
+    pub reason: Option<String>,
 }
 
 impl Gate {
@@ -80,10 +82,10 @@ impl Gate {
         let searched = SearchedSession { tenant: known.id, secret_hash: &hash, now };
         let found = find_console_session(&self.db.at(known.place), &searched).await?;
         let row = found.ok_or_else(ended)?;
-        let use_is_due = now - row.used_at >= USE;
+        let (use_is_due, reason) = (now - row.used_at >= USE, row.reason.clone());
         let bearer = self.bearer_of_session(known, row).await?.ok_or_else(ended)?;
         self.state.note_known(Name::Console(hash));
-        Ok(ConsoleSession { bearer, use_is_due })
+        Ok(ConsoleSession { bearer, use_is_due, reason })
     }
 
     /// Returns the caller of a session. Returns `None` if its issuer was removed.

@@ -9,7 +9,7 @@ mod verify;
 
 use std::sync::Arc;
 
-use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
+use knowhow_domain::{Error, IssuerId, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
 use crate::vault::credential::Issuer;
 use crate::vault::known_callers::{KnownTenant, TenantLibrary};
@@ -112,6 +112,11 @@ impl Principal {
     /// Returns the API key of the caller.
     pub fn key(&self) -> Option<KeyId> {
         self.key
+    }
+
+    /// Returns the issuer of the caller's token.
+    pub(crate) fn issuer_id(&self) -> Option<IssuerId> {
+        self.issuer.as_ref().map(|issuer| issuer.id)
     }
 
     /// Returns the `iss` of the caller's token.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use knowhow_domain::{Error, Result, Scope, TenantId};
+use knowhow_domain::{Error, IssuerId, Result, Scope, TenantId};
 use uuid::Uuid;
 
 use super::Gate;
@@ -148,6 +148,7 @@ impl Gate {
 
     async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Bearer> {
         let issuer = Issuer {
+            id: IssuerId::FIRST,
             iss: operator.iss.clone(),
             audience: self.state.audience.clone(),
             keys: IssuerKeys::Hs256 { secret: operator.secret.clone() },

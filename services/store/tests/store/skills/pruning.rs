@@ -110,8 +110,8 @@ async fn ended_console_sessions_are_deleted() {
         let house = House::at(place, 2, 2);
         house.tenant().await.user("alice").await;
         let sessions =
-            "insert into console_sessions (tenant_id, user_id, secret_hash, scopes, iss, created_at, used_at, ends_at)
-            select tenant_id, user_id, sha256(n::text::bytea), '{}', 'test', now(), now(), now() + n * interval '1 hour'
+            "insert into console_sessions (tenant_id, user_id, secret_hash, scopes, issuer_id, created_at, used_at, ends_at)
+            select tenant_id, user_id, sha256(n::text::bytea), '{}', user_id, now(), now(), now() + n * interval '1 hour'
             from users, generate_series(-2, 2) n where n <> 0";
         place.run(sessions).await;
         let pruned = prune(&house.db, now(), 100).await.unwrap();

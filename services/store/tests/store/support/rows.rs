@@ -28,8 +28,8 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "console_sessions",
-        "(tenant_id, user_id, secret_hash, scopes, iss, created_at, used_at, ends_at)
-         values ({t}, {u}, sha256({i}::text::bytea), '{}', 'test', now(), now(), now() + interval '12 hours')",
+        "(tenant_id, user_id, secret_hash, scopes, issuer_id, created_at, used_at, ends_at)
+         values ({t}, {u}, sha256({i}::text::bytea), '{}', {i}, now(), now(), now() + interval '12 hours')",
     ),
     (
         "audit_log",

@@ -116,7 +116,7 @@ pub(super) struct Rights {
     pub(super) update: bool,
     pub(super) delete: bool,
     pub(super) give_away: bool,
-    /// A column that the role may update, or any column if there is none.
+    /// A column that the role may update, and read if there is such a column; any column if there is none to update.
     pub(super) column: String,
 }
 
@@ -132,7 +132,8 @@ impl Rights {
                     has_table_privilege($1, $2, 'delete'), {},
                     (select attname::text from pg_attribute
                      where attrelid = $2::regclass and attnum > 0 and not attisdropped and attgenerated = ''
-                     order by has_column_privilege($1, attrelid, attnum, 'update') desc, attnum desc limit 1)",
+                     order by has_column_privilege($1, attrelid, attnum, 'update') desc,
+                              has_column_privilege($1, attrelid, attnum, 'select') desc, attnum desc limit 1)",
             all(keys, "update")
         );
         let row = sqlx::query(AssertSqlSafe(sql)).bind(role.name()).bind(&table.name).fetch_one(conn).await.unwrap();

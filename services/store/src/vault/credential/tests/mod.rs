@@ -9,7 +9,7 @@ mod tokens;
 use std::sync::Arc;
 use std::time::Duration;
 
-use knowhow_domain::{Clock, SystemClock};
+use knowhow_domain::{Clock, IssuerId, SystemClock};
 use knowhow_testing::HandClock;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn published(endpoint: &KeyEndpoint, algorithm: Algorithm) -> Issuer {
 }
 
 fn issuer(keys: IssuerKeys) -> Issuer {
-    Issuer { iss: "https://id.example.com".into(), audience: "knowhow".into(), keys }
+    Issuer { id: IssuerId::FIRST, iss: "https://id.example.com".into(), audience: "knowhow".into(), keys }
 }
 
 /// Returns valid claims with `changes` applied; `null` removes a claim.
