@@ -41,7 +41,8 @@ pub async fn enter(
     resource: Option<&str>,
     allows: impl FnOnce(&Bearer) -> Result<()>,
 ) -> Result<AuthenticatedRequest> {
-    let (app, shared) = state_of(request)?;
+    let state = state_of(request)?;
+    let State { app, shared } = &state;
     let stranger = |missing| shared.rates.count_stranger(request).err().unwrap_or(missing);
     let token = match bearer(request.headers()) {
         Ok(token) => token,
@@ -50,12 +51,12 @@ pub async fn enter(
     };
     let user = single(request.headers(), "knowhow-user");
     let named = user.as_ref().ok().copied().flatten();
-    let bearer = verify(request, SentCredential { resource, token, user: named }).await?;
+    let bearer = verify(request, &state, SentCredential { resource, token, user: named }).await?;
     allows(&bearer)?;
     user?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
-    Ok(AuthenticatedRequest { app, principal })
+    Ok(AuthenticatedRequest { app: state.app, principal })
 }
 
 /// A credential as the caller sent it.
@@ -67,16 +68,21 @@ struct SentCredential<'a> {
     user: Option<&'a str>,
 }
 
-/// Returns the state of this thread, and the state that all threads share.
-fn state_of(request: &HttpRequest) -> Result<(Data<App>, Data<SharedState>)> {
+/// The state of this thread, and the state that all threads share.
+struct State {
+    app: Data<App>,
+    shared: Data<SharedState>,
+}
+
+fn state_of(request: &HttpRequest) -> Result<State> {
     let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
     let shared = request.app_data::<Data<SharedState>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
-    Ok((app, shared))
+    Ok(State { app, shared })
 }
 
 /// Verifies a credential, and counts the request: against the address if it is wrong, else against the caller.
-async fn verify(request: &HttpRequest, sent: SentCredential<'_>) -> Result<Bearer> {
-    let (app, shared) = state_of(request)?;
+async fn verify(request: &HttpRequest, state: &State, sent: SentCredential<'_>) -> Result<Bearer> {
+    let State { app, shared } = state;
     let SentCredential { resource, token, user } = sent;
     shared.unauthenticated_limits.wait_to_look_up(request, || app.gate.is_known_credential(resource, token)).await?;
     let bearer = app.gate.verify(resource, token, user).await.map_err(|error| match error {
@@ -93,7 +99,7 @@ async fn verify(request: &HttpRequest, sent: SentCredential<'_>) -> Result<Beare
 /// # Errors
 /// As [`enter`].
 pub async fn verify_credential(request: &HttpRequest, token: &str, user: Option<&str>) -> Result<Bearer> {
-    verify(request, SentCredential { resource: None, token, user }).await
+    verify(request, &state_of(request)?, SentCredential { resource: None, token, user }).await
 }
 
 /// Finds a session of the console, and counts the request: against the address if there is no session, else against
@@ -106,7 +112,7 @@ pub async fn verify_console_session(
     tenant: &str,
     secret: &ConsoleSecret,
 ) -> Result<ConsoleSession> {
-    let (app, shared) = state_of(request)?;
+    let State { app, shared } = state_of(request)?;
     shared.unauthenticated_limits.wait_to_look_up(request, || app.gate.is_known_console_session(secret)).await?;
     let session = app.gate.verify_console_session(tenant, secret).await.map_err(|error| match error {
         Error::Unauthenticated(_) => shared.rates.count_stranger(request).err().unwrap_or(error),
