@@ -1,6 +1,6 @@
 //! Computes the diff of a submission for reviewers.
 
-use knowhow_domain::{Result, SubmissionId, SubmissionKind};
+use knowhow_domain::{Result, SubmissionId, SubmissionKind, SubmissionState};
 use knowhow_store::WriteTx;
 use knowhow_store::review::submissions::{self, Undecided};
 use knowhow_store::skills::{library, starter_offers, versions};
@@ -9,10 +9,15 @@ use super::offer::{has_conflict, show_conflict};
 use crate::skills::compare::{ProposedState, StateToCompare, compare_proposal};
 use crate::{Ctx, compute};
 
-/// Returns a submission with its text, and the diff from the state that it was based on.
-pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, String)> {
+/// Returns a submission with its text, and the diff from the state that it was based on. An approved submission has
+/// neither: its text was moved to the skill.
+pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, Option<String>)> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.read").await?;
     let proposed = submissions::read_undecided(&mut tx, id).await?;
+    if proposed.submission.state == SubmissionState::Approved {
+        tx.commit().await?;
+        return Ok((proposed, None));
+    }
     let old = read_base(&mut tx, &proposed).await?;
     let document = proposed.document.clone().unwrap_or_default();
     let document = match has_conflict(&proposed.submission) {
@@ -30,7 +35,7 @@ pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, Stri
     let compared = compare_proposal(&mut tx, old, new).await?;
     tx.commit().await?;
     let diff = compute(move || Ok(compared.compare().text)).await?;
-    Ok((proposed, diff))
+    Ok((proposed, Some(diff)))
 }
 
 /// Reads the state that a submission was based on. For a share, this is the state of the tenant's library.

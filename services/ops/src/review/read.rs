@@ -79,7 +79,8 @@ pub struct SubmissionDetail {
     #[serde(flatten)]
     pub submission: Submission,
     /// The changes as a unified diff of all files, relative to the state that the submission was based on. Invisible
-    /// characters are written as code points, e.g. `<U+200B>`.
+    /// characters are written as code points, e.g. `<U+200B>`. Absent after an approval: the versions of the skill have
+    /// the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// The proposed SKILL.md, byte for byte.
@@ -99,7 +100,7 @@ pub async fn get_submission(ctx: &Ctx, query: &GetSubmission) -> Result<Submissi
         return Ok(SubmissionDetail { submission, diff: None, skill_md: None });
     }
     let (proposed, diff) = diff::read(&reached.ctx, query.id).await?;
-    Ok(SubmissionDetail { submission: shown(proposed.submission), diff: Some(diff), skill_md: proposed.document })
+    Ok(SubmissionDetail { submission: shown(proposed.submission), diff, skill_md: proposed.document })
 }
 
 /// Returns the submission with invisible characters in the submitter's reason and sources written as code points.
