@@ -1,6 +1,7 @@
-//! Compares texts line by line, and merges changes to the same text. The cost is bounded for all inputs.
+//! Compares texts line by line or word by word, and merges changes to the same text. The cost is bounded for all inputs.
 
 mod merge;
+mod words;
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,6 +9,7 @@ use std::ops::Range;
 use imara_diff::{Algorithm, Diff, InternedInput};
 
 pub use self::merge::{Conflict, merge};
+pub use self::words::{WordPassage, compare_words};
 
 /// Maximum number of lines, counted in both texts between the first and the last change, for the histogram algorithm.
 /// Its diffs are more readable, but it is more expensive.

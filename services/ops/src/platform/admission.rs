@@ -7,6 +7,8 @@ mod threads;
 
 use std::sync::{Arc, LazyLock};
 
+use knowhow_domain::Result;
+use knowhow_store::Principal;
 use tokio::sync::Semaphore;
 
 pub use queue::{AdmissionQueue, Turn};
@@ -46,6 +48,21 @@ pub struct Admission {
     pub(crate) queued_lessons: Arc<Semaphore>,
     /// Slots of lessons that are being learned. There are few, because requests need the connections.
     pub(crate) running_lessons: Semaphore,
+}
+
+impl Admission {
+    /// Compares texts on the low-priority threads, after waiting for a slot of the caller's tenant.
+    ///
+    /// # Errors
+    /// `RateLimited` if too many comparisons are queued, or the error of `work`.
+    pub async fn compare<T: Send + 'static>(
+        &self,
+        caller: &Principal,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _turn = self.comparisons.turn(caller).await?;
+        compute(work).await
+    }
 }
 
 impl Default for Admission {
