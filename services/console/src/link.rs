@@ -25,14 +25,28 @@ pub fn query(parameters: &[(&str, Option<&str>)]) -> String {
     if joined.is_empty() { joined } else { format!("?{joined}") }
 }
 
+/// Adds the result of an action to a path of the console.
+pub fn after(path: &str, done: &str) -> String {
+    let mark = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{mark}done={done}")
+}
+
 /// Returns `next` if it is a page of the console, else the console's first page.
 pub fn inside(next: Option<&str>) -> &str {
     let is_inside = |next: &&str| {
         let rest = next.strip_prefix("/console");
         let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with('?'));
-        is_page && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+        let path = next.split(['?', '#']).next().unwrap_or_default();
+        is_page
+            && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+            && !path.split('/').any(is_relative)
     };
     next.filter(is_inside).unwrap_or("/console")
+}
+
+/// Returns whether a segment of a path leads to another folder. A browser reads `%2e` as a dot.
+fn is_relative(segment: &str) -> bool {
+    matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
 }
 
 #[cfg(test)]

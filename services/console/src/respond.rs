@@ -11,9 +11,9 @@ use knowhow_domain::Error;
 
 use crate::failure::Failure;
 
-/// A browser runs no script and loads no style, image or frame but those of the console itself.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+/// A browser loads only the style sheet of the console: no script, image or frame.
+const POLICY: &str = "default-src 'none'; style-src 'self'; form-action 'self'; \
+    frame-ancestors 'none'; base-uri 'none'";
 
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
