@@ -1,18 +1,18 @@
 //! Forms: a POST of a page of the console, with a token of the session. Other writing requests are rejected.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use knowhow_domain::skills::manifest;
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_store::Bearer;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use url::form_urlencoded;
 
 use crate::failure::Failure;
+use crate::link::page_of;
 use crate::origin;
-use crate::visit::{self, Visit};
+use crate::visit::{self, Extracting, Visit};
 
 /// Maximum size of a form in bytes. It is enough for the largest text, although a form may write a byte as three.
 const BYTES: usize = 2 * 1024 * 1024;
@@ -33,12 +33,21 @@ pub struct AdminForm<T> {
     pub fields: T,
 }
 
-impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
+impl<T: DeserializeOwned + 'static> FromRequest for Form<T> {
     type Error = Failure;
-    type Future = Pin<Box<dyn Future<Output = Result<Self, Failure>>>>;
+    type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let form = Form::<T>::from_request(request, payload);
+        Box::pin(extract(request.clone(), payload.take(), |_| Ok(())))
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
+    type Error = Failure;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let form = extract(request.clone(), payload.take(), |caller| caller.require(Scope::Admin));
         Box::pin(async move {
             let Form { visit, fields } = form.await?;
             visit.ctx.principal.require_admin()?;
@@ -47,31 +56,35 @@ impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
     }
 }
 
-/// The field with the session's token.
-#[derive(Deserialize)]
-struct Token {
-    form: String,
+/// Checks the origin, the session, the rights and the token of a form, and reads its fields. The rights are checked
+/// before the body is read. If the form is not accepted, the response shows the typed texts again.
+async fn extract<T: DeserializeOwned>(
+    request: HttpRequest,
+    payload: Payload,
+    allows: fn(&Bearer) -> Result<()>,
+) -> Result<Form<T>, Failure> {
+    origin::check(&request)?;
+    let console = visit::console(&request)?;
+    let found = visit::find(&request).await;
+    if let Ok(found) = &found {
+        allows(&found.session.bearer)?;
+    }
+    let body = console.entry.read_form(&request, payload, BYTES).await;
+    let page = || page_of(request.path()).to_owned();
+    let found = found.map_err(|error| Failure::of_form(error, page(), body.as_deref().unwrap_or_default()))?;
+    let body = body?;
+    let fail = |error| Failure::of_form(error, page(), &body);
+    if !has_token(&body, &found.cookie.secret.form_token()) {
+        return Err(fail(Error::Denied("this form belongs to another session; open the page again")));
+    }
+    let fields = read(&body).map_err(fail)?;
+    Ok(Form { visit: visit::admit(&request, found).await.map_err(fail)?, fields })
 }
 
-impl<T: DeserializeOwned + 'static> FromRequest for Form<T> {
-    type Error = Failure;
-    type Future = Pin<Box<dyn Future<Output = Result<Self, Failure>>>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            origin::check(&request)?;
-            let found = visit::find(&request).await?;
-            let body = found.console.entry.read_form(&request, payload, BYTES).await?;
-            let expected = found.cookie.secret.form_token();
-            let is_own = read::<Token>(&body).is_ok_and(|given| is_same(&given.form, &expected));
-            if !is_own {
-                return Err(Error::Denied("this form belongs to another session; open the page again").into());
-            }
-            let fields = read(&body)?;
-            Ok(Self { visit: visit::admit(&request, found).await?, fields })
-        })
-    }
+/// Returns whether a form has the token of the session. It is the first field of each form.
+fn has_token(body: &[u8], expected: &str) -> bool {
+    let token = form_urlencoded::parse(body).find(|(name, _)| name == "form");
+    token.is_some_and(|(_, given)| is_same(&given, expected))
 }
 
 /// Parses the fields of a form.

@@ -9,11 +9,13 @@ mod failure;
 mod form;
 mod layout;
 mod link;
+mod login_page;
 mod origin;
 mod pages;
 mod respond;
 mod routes;
 mod shown;
+mod typed;
 mod visit;
 
 pub use cookie::SessionCookie;

@@ -1,7 +1,7 @@
-//! Origin of a request: over TLS or loopback, and sent by a page of the console itself.
+//! Origin of a request: sent to the service's own address over TLS or on loopback, and by a page of the console itself.
 
 use actix_web::HttpRequest;
-use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
+use actix_web::http::header::HOST;
 use knowhow_domain::{Error, Result};
 use url::{Host, Url};
 
@@ -10,53 +10,73 @@ use url::{Host, Url};
 pub struct Address {
     /// True if browsers connect over TLS, to the service itself or to a proxy in front of it.
     pub is_over_tls: bool,
+    /// The public URL, if it is an https URL.
+    public_url: Option<Url>,
+}
+
+/// Reason why a session must not be used at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UnsafeAddress {
+    /// The browser would send the cookie without TLS.
+    Unencrypted,
+    /// The request names another host than the public URL, which is included.
+    OtherHost(String),
 }
 
 impl Address {
     /// Reads the address from the public URL and from whether the service itself has a certificate.
     pub fn of(public_url: &str, has_certificate: bool) -> Self {
-        Self { is_over_tls: has_certificate || public_url.to_ascii_lowercase().starts_with("https://") }
+        let public_url = Url::parse(public_url).ok().filter(|url| url.scheme() == "https");
+        Self { is_over_tls: has_certificate || public_url.is_some(), public_url }
     }
 
-    /// Returns whether a session may be used: over TLS, or on loopback.
-    pub(crate) fn is_safe(&self, request: &HttpRequest) -> bool {
-        self.is_over_tls || host(request.headers()).is_some_and(is_loopback)
+    /// Checks that a session may be used: at the https public URL, over TLS if there is no such URL, or on loopback.
+    pub(crate) fn check(&self, request: &HttpRequest) -> std::result::Result<(), UnsafeAddress> {
+        let named = host(request).and_then(parse_host);
+        if named.as_ref().and_then(Url::host).is_some_and(is_loopback) {
+            return Ok(());
+        }
+        match &self.public_url {
+            Some(public) if named.is_some_and(|named| named.origin() == public.origin()) => Ok(()),
+            Some(public) => Err(UnsafeAddress::OtherHost(public.origin().ascii_serialization())),
+            None if self.is_over_tls => Ok(()),
+            None => Err(UnsafeAddress::Unencrypted),
+        }
     }
 }
 
-fn host(headers: &HeaderMap) -> Option<&str> {
-    headers.get(HOST)?.to_str().ok()
+/// Returns the host and port that a request names. HTTP/2 has them in the URI.
+fn host(request: &HttpRequest) -> Option<&str> {
+    match request.headers().get(HOST) {
+        Some(host) => host.to_str().ok(),
+        None => request.uri().authority().map(|authority| authority.as_str()),
+    }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Parses a host and port, as the address of an https page.
+fn parse_host(host: &str) -> Option<Url> {
     // A user name or a path before an address would make it look like the host.
     if host.contains(['@', '/', '?', '#', '\\']) {
-        return false;
+        return None;
     }
-    let parsed = Url::parse(&format!("http://{host}"));
-    match parsed.as_ref().ok().and_then(Url::host) {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
+    Url::parse(&format!("https://{host}")).ok()
+}
+
+fn is_loopback(host: Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => name == "localhost",
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
     }
 }
 
-/// Rejects a form that a page of another origin sent. Browsers name the origin in `Sec-Fetch-Site` or in `Origin`.
+/// Rejects a form that a page of another origin sent. All supported browsers send `Sec-Fetch-Site`. `Origin` is `null`,
+/// because the pages send no referrer.
 ///
 /// # Errors
 /// `Denied` for another origin, and for a request without an origin.
 pub fn check(request: &HttpRequest) -> Result<()> {
-    let headers = request.headers();
-    let is_own = match headers.get("sec-fetch-site") {
-        Some(site) => site == "same-origin",
-        None => {
-            let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
-            let named = origin.and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
-            named.is_some() && named == host(headers)
-        }
-    };
-    if is_own {
+    if request.headers().get("sec-fetch-site").is_some_and(|site| site == "same-origin") {
         Ok(())
     } else {
         Err(Error::Denied("this form was not sent by a page of the console; open the page again"))

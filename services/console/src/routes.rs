@@ -102,3 +102,21 @@ pub fn configure(config: &mut ServiceConfig, console: &Data<Console>) {
     let scope = register(scope);
     config.service(scope.default_service(web::to(fallback::answer)).wrap(from_fn(respond::protect)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PATH, ROUTES};
+    use crate::link::page_of;
+
+    #[test]
+    fn each_form_belongs_to_a_page() {
+        let pages: Vec<_> =
+            ROUTES.iter().filter(|route| route.method == "GET").map(|route| format!("{PATH}{}", route.path)).collect();
+        for route in ROUTES.iter().filter(|route| route.method == "POST") {
+            let path = format!("{PATH}{}", route.path);
+            assert!(pages.iter().any(|page| page == page_of(&path)), "{path} belongs to {}", page_of(&path));
+        }
+        assert_eq!(page_of("/console/skills/plan"), "/console/skills/plan");
+        assert_eq!(page_of("/console/jobs/1/retry"), "/console/jobs");
+    }
+}

@@ -53,7 +53,8 @@ impl Visit {
     }
 }
 
-type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
+/// Future of an extractor.
+pub type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
 
 /// Returns the console that serves a request.
 pub fn console(request: &HttpRequest) -> Result<Data<Console>> {
@@ -75,7 +76,7 @@ pub async fn find(request: &HttpRequest) -> Result<Found> {
     let console = console(request)?;
     let none = || Error::Unauthenticated("log in first".into());
     let cookie = SessionCookie::read(request.headers(), console.address.is_over_tls);
-    let Some(cookie) = cookie.filter(|_| console.address.is_safe(request)) else {
+    let Some(cookie) = cookie.filter(|_| console.address.check(request).is_ok()) else {
         console.entry.count_stranger(request)?;
         return Err(none());
     };

@@ -3,7 +3,6 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::web::{Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use askama::Template;
 use knowhow_domain::{Error, Result};
 use knowhow_ops::tenants;
 use serde::Deserialize;
@@ -11,8 +10,8 @@ use serde::Deserialize;
 use crate::cookie::SessionCookie;
 use crate::failure::{Failure, sentence, status_of};
 use crate::form::{self, Form, Nothing};
+use crate::login_page::LoginPage;
 use crate::respond::{page_with, see};
-use crate::shown::{Block, Line};
 use crate::visit::console;
 use crate::{Console, Credential, link, origin};
 
@@ -32,32 +31,21 @@ struct LoginForm {
     next: Option<String>,
 }
 
-#[derive(Template)]
-#[template(path = "login.html")]
-struct LoginPage {
-    next: String,
-    user: Line,
-    error: Option<Block>,
-    /// True if the login is rejected, because the browser would send the session cookie without TLS.
-    is_refused: bool,
-}
-
 /// Shows the login form.
 pub async fn show(request: HttpRequest, query: Query<Next>) -> Result<HttpResponse, Failure> {
     let console = console(&request)?;
     console.entry.count_stranger(&request)?;
-    let next = link::inside(query.next.as_deref()).to_owned();
-    let is_refused = !console.address.is_safe(&request);
-    let status = if is_refused { StatusCode::FORBIDDEN } else { StatusCode::OK };
-    page_with(status, &LoginPage { next, user: Line::default(), error: None, is_refused })
+    let refusal = console.address.check(&request).err();
+    let status = if refusal.is_some() { StatusCode::FORBIDDEN } else { StatusCode::OK };
+    page_with(status, &LoginPage { refusal, ..LoginPage::leading_to(link::inside(query.next.as_deref())) })
 }
 
 /// Verifies the pasted token, and starts a session.
 pub async fn log_in(request: HttpRequest, payload: Payload) -> Result<HttpResponse, Failure> {
     let console = console(&request)?;
     console.entry.count_stranger(&request)?;
-    if !console.address.is_safe(&request) {
-        let page = LoginPage { next: String::new(), user: Line::default(), error: None, is_refused: true };
+    if let Err(refusal) = console.address.check(&request) {
+        let page = LoginPage { refusal: Some(refusal), ..LoginPage::leading_to("") };
         return page_with(StatusCode::FORBIDDEN, &page);
     }
     origin::check(&request)?;
@@ -71,8 +59,8 @@ pub async fn log_in(request: HttpRequest, payload: Payload) -> Result<HttpRespon
         }
         Err(error @ Error::Internal(_)) => Err(error.into()),
         Err(error) => {
-            let shown = LoginPage { next, user: given.user.into(), error: Some(sentence(&error)), is_refused: false };
-            page_with(status_of(&error), &shown)
+            let (user, shown) = (given.user.into(), Some(sentence(&error)));
+            page_with(status_of(&error), &LoginPage { user, error: shown, ..LoginPage::leading_to(&next) })
         }
     }
 }

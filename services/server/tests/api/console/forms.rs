@@ -28,6 +28,10 @@ async fn forms_of_other_origins_and_sessions_are_refused() {
         let answer = alice.post_with("/console/skills/plan", &fields, headers).await;
         assert_eq!(answer.status, 403, "{headers:?}: {answer}");
     }
+    // The rights are checked before the form is read.
+    let admins = alice.post_with("/console/users/suspend", &[("form", "wrong"), ("user", "bob")], &same).await;
+    assert_eq!(admins.status, 403, "{admins}");
+    assert!(admins.text().contains("admin") && !admins.text().contains("another session"), "{admins}");
     let without = alice.post_with("/console/skills/plan", &[("text", TEXT), ("version", "1")], &same).await;
     assert_eq!(without.status, 403, "{without}");
     assert_eq!(world.alice.peek("plan").await["version"], 1, "nothing was changed");
@@ -35,8 +39,36 @@ async fn forms_of_other_origins_and_sessions_are_refused() {
     let host = world.anonymous.url().to_owned();
     let fields = [("form", own.as_str()), ("text", TEXT), ("version", "1")];
     let answer = alice.post_with("/console/skills/plan", &fields, &[("Origin", &host)]).await;
+    assert_eq!(answer.status, 403, "all browsers send Sec-Fetch-Site: {answer}");
+    let answer = alice.post_with("/console/skills/plan", &fields, &same).await;
     assert_eq!(answer.status, 303, "{answer}");
     assert_eq!(world.alice.peek("plan").await["version"], 2);
+}
+
+#[tokio::test]
+async fn a_text_typed_in_a_session_that_ended_is_shown_again() {
+    let world = World::new().await;
+    world.alice.create(skill("plan")).await;
+    let alice = Visitor::of(&world.alice).await;
+    let own = alice.form_token().await;
+    let same = [("Sec-Fetch-Site", "same-origin")];
+    let fields = [("form", own.as_str()), ("text", "Typed for <b>an hour</b>.\r\nAnd more."), ("version", "1")];
+    alice.post("/console/logout", &[]).await;
+    let late = alice.post_with("/console/skills/plan", &fields, &same).await;
+    assert_eq!(late.status, 401, "{late}");
+    let page = late.text();
+    assert!(page.contains("Typed for &#60;b&#62;an hour&#60;/b&#62;.\r\nAnd more.</textarea>"), "{page}");
+    assert!(page.contains("Your session has ended") && page.contains("action=\"/console/login\""), "{page}");
+    assert!(page.contains(r#"name="next" value="/console/skills/plan""#) && !page.contains(&own), "{page}");
+    assert!(page.contains(r#"target="_blank""#), "the text stays in its tab: {page}");
+
+    let again = Visitor::of(&world.alice).await;
+    let other = again.post_with("/console/skills/plan", &fields, &same).await;
+    assert_eq!(other.status, 403, "the token is that of another session: {other}");
+    assert!(other.text().contains("And more.</textarea>"), "{other}");
+    let elsewhere = again.post_with("/console/skills/plan", &fields, &[("Sec-Fetch-Site", "cross-site")]).await;
+    assert!(!elsewhere.text().contains("And more."), "{elsewhere}");
+    assert_eq!(world.alice.peek("plan").await["version"], 1);
 }
 
 #[tokio::test]

@@ -81,8 +81,16 @@ async fn over_tls_the_cookie_is_secure_and_has_the_host_prefix() {
     let plain = cookie.replace("__Host-", "");
     let taken = world.anonymous.get("/console").header("Cookie", plain.split(';').next().unwrap()).await;
     logged_out(&taken);
-    let taken = world.anonymous.get("/console").header("Cookie", cookie.split(';').next().unwrap()).await;
+    let secure = cookie.split(';').next().unwrap();
+    let taken = world.anonymous.get("/console").header("Cookie", secure).await;
     assert_eq!(taken.status, 200, "{taken}");
+    let taken = world.anonymous.get("/console").header("Cookie", secure).header("Host", "know.example").await;
+    assert_eq!(taken.status, 200, "{taken}");
+    let elsewhere = world.anonymous.get("/console").header("Cookie", secure).header("Host", "evil.example").await;
+    logged_out(&elsewhere);
+    let page = world.anonymous.get("/console/login").header("Host", "evil.example").await;
+    assert_eq!(page.status, 403, "{page}");
+    assert!(page.text().contains("https://know.example/console") && !page.text().contains("<form"), "{page}");
 }
 
 #[tokio::test]
