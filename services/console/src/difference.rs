@@ -1,16 +1,32 @@
-//! A unified diff as rows of a page, with the changed words marked.
+//! A unified diff as rows of a page, with the changed words marked. One page has one budget of time for all its diffs.
 
-use std::time::Duration;
+mod change;
 
-use similar::{ChangeTag, TextDiff};
+use std::time::{Duration, Instant};
 
-/// Maximum number of bytes of changed lines that are compared word by word.
-const COMPARED: usize = 32 * 1024;
-/// Maximum time to compare the words of one change.
-const TIME: Duration = Duration::from_millis(20);
-/// Minimum share of letters in common words, for two passages to have their changed words marked. Less similar passages
-/// share only small words.
-const ALIKE: f32 = 0.3;
+use knowhow_domain::Result;
+
+use self::change::Change;
+use crate::visit::Visit;
+
+/// Maximum time to compare the texts of one page.
+const TIME: Duration = Duration::from_millis(100);
+
+/// The end of the time for the diffs of one page.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline(Instant);
+
+impl Deadline {
+    /// Starts the time of a page.
+    pub fn of_page() -> Self {
+        Self(Instant::now() + TIME)
+    }
+
+    /// Returns whether the time is over.
+    pub fn has_passed(self) -> bool {
+        Instant::now() > self.0
+    }
+}
 
 /// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,85 +65,96 @@ pub struct Row {
 /// The end of a text without a line break, as a diff remarks it.
 const NO_LINE_BREAK: char = '\\';
 
-/// Reads a unified diff. Its invisible characters are written as code points (`<U+200B>`).
-pub fn rows(diff: &str) -> Vec<Row> {
+/// Reads a unified diff on a thread for intensive work.
+///
+/// # Errors
+/// `RateLimited` if too many comparisons of the tenant are queued.
+pub async fn read_rows(visit: &Visit, diff: String) -> Result<Vec<Row>> {
+    let compute = move || Ok(rows(&diff, Deadline::of_page()));
+    visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await
+}
+
+/// Reads a unified diff. Its invisible characters are written as code points (`<U+200B>`). After the deadline, changed
+/// words are no longer marked.
+pub fn rows(diff: &str, deadline: Deadline) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut change = Change::default();
+    let (mut change, mut hunk) = (Change::default(), Hunk::default());
     let mut lines = diff.lines().peekable();
     while let Some(line) = lines.next() {
-        // Headers come in pairs, before the first hunk of a file.
-        let is_header = line.starts_with("--- ") && lines.peek().is_some_and(|next| next.starts_with("+++ "));
+        if line.starts_with(NO_LINE_BREAK) {
+            change.note_no_line_break();
+            continue;
+        }
         let text = line.get(1..).unwrap_or_default();
-        let row = match line.chars().next() {
-            _ if is_header => {
-                let new = lines.next().and_then(|next| next.get(4..)).unwrap_or_default();
-                Row::whole(RowKind::File, &format!("{} → {new}", line.get(4..).unwrap_or_default()))
-            }
-            Some('-') => {
-                if !change.added.is_empty() {
-                    rows.extend(change.take());
+        let row = match hunk.take(line) {
+            Some(RowKind::Removed) => {
+                if change.has_added() {
+                    rows.extend(change.take(deadline));
                 }
-                change.removed.push(text);
+                change.remove(text);
                 continue;
             }
-            Some('+') => {
-                change.added.push(text);
+            Some(RowKind::Added) => {
+                change.add(text);
                 continue;
             }
-            Some(NO_LINE_BREAK) => {
-                change.note_no_line_break();
-                continue;
-            }
-            Some(' ') => Row::whole(RowKind::Same, text),
-            _ => Row::whole(RowKind::Hunk, line),
+            Some(kind) => Row::whole(kind, text),
+            None => outside(line, &mut lines, &mut hunk),
         };
-        rows.extend(change.take());
+        rows.extend(change.take(deadline));
         rows.push(row);
     }
-    rows.extend(change.take());
+    rows.extend(change.take(deadline));
     rows
 }
 
-/// Removed lines, and the lines in their place.
-#[derive(Default)]
-struct Change<'a> {
-    removed: Vec<&'a str>,
-    added: Vec<&'a str>,
-    /// The last removed line is the end of a file without a final line break.
-    cuts_removed: bool,
-    /// The last added line is the end of a file without a final line break.
-    cuts_added: bool,
+/// Returns the row of a line that is not part of a hunk: the names of a file, the start of a hunk, or a remark.
+fn outside<'a>(line: &str, lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>, hunk: &mut Hunk) -> Row {
+    if let Some(started) = Hunk::start(line) {
+        *hunk = started;
+    } else if let Some(old) = line.strip_prefix("--- ")
+        && let Some(new) = lines.next_if(|next| next.starts_with("+++ "))
+    {
+        return Row::whole(RowKind::File, &format!("{old} → {}", new.get(4..).unwrap_or_default()));
+    }
+    Row::whole(RowKind::Hunk, line)
 }
 
-impl Change<'_> {
-    fn note_no_line_break(&mut self) {
-        match (self.removed.is_empty(), self.added.is_empty()) {
-            (_, false) => self.cuts_added = true,
-            (false, true) => self.cuts_removed = true,
-            (true, true) => {}
-        }
+/// Numbers of lines that the current hunk still has. A line of a text can look like a header, so lines are counted.
+#[derive(Debug, Default)]
+struct Hunk {
+    old: usize,
+    new: usize,
+}
+
+impl Hunk {
+    /// Reads the header of a hunk, such as `@@ -1,2 +1,3 @@`.
+    fn start(line: &str) -> Option<Self> {
+        let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
+        let (new, _) = rest.split_once(" @@")?;
+        let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
+        Some(Self { old: count(old)?, new: count(new)? })
     }
 
-    /// Returns the rows of the change, and begins another one.
-    fn take(&mut self) -> Vec<Row> {
-        let Self { removed, added, cuts_removed, cuts_added } = std::mem::take(self);
-        let (old, new) = (removed.join("\n"), added.join("\n"));
-        let is_pair = !removed.is_empty() && !added.is_empty() && old.len() + new.len() <= COMPARED;
-        let compared = is_pair.then(|| compare(&old, &new)).flatten();
-        let mut rows = compared.unwrap_or_else(|| {
-            let removed = removed.iter().map(|line| Row::whole(RowKind::Removed, line));
-            removed.chain(added.iter().map(|line| Row::whole(RowKind::Added, line))).collect()
-        });
-        if cuts_removed != cuts_added && !rows.is_empty() {
-            let side = if cuts_added { "after" } else { "before" };
-            rows.push(Row::whole(RowKind::Hunk, &format!("No line break at the end {side} the change")));
+    /// Takes a line off the hunk, and returns its kind. Returns `None` if the hunk has ended.
+    fn take(&mut self, line: &str) -> Option<RowKind> {
+        if self.old == 0 && self.new == 0 {
+            return None;
         }
-        rows
+        let kind = match line.chars().next() {
+            Some('-') => RowKind::Removed,
+            Some('+') => RowKind::Added,
+            _ => RowKind::Same,
+        };
+        self.old = self.old.saturating_sub(usize::from(kind != RowKind::Added));
+        self.new = self.new.saturating_sub(usize::from(kind != RowKind::Removed));
+        Some(kind)
     }
 }
 
 impl Row {
-    fn whole(kind: RowKind, text: &str) -> Self {
+    /// Creates a row without marked words.
+    pub fn whole(kind: RowKind, text: &str) -> Self {
         let mut row = Self { kind, parts: Vec::new() };
         row.push(text, PartKind::Same);
         row
@@ -161,53 +188,6 @@ fn split_code_point(text: &str) -> Option<(&str, &str, &str)> {
         let code = text.get(start + 3..end - 1).filter(|code| is_code(code));
         code.and_then(|_| Some((text.get(..start)?, text.get(start..end)?, text.get(end..)?)))
     })
-}
-
-/// Compares two passages word by word. Returns `None` if they have little in common.
-fn compare(old: &str, new: &str) -> Option<Vec<Row>> {
-    let diff = TextDiff::configure().timeout(TIME).diff_words(old, new);
-    // Blanks are alike in all texts.
-    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-    let same = diff.iter_all_changes().filter(|change| change.tag() == ChangeTag::Equal);
-    let same: usize = same.map(|change| letters(change.value())).sum();
-    if 2.0 * same as f32 <= ALIKE * (letters(old) + letters(new)) as f32 {
-        return None;
-    }
-    let (mut before, mut after) = (Passage::new(RowKind::Removed), Passage::new(RowKind::Added));
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Equal => {
-                before.push(change.value(), PartKind::Same);
-                after.push(change.value(), PartKind::Same);
-            }
-            ChangeTag::Delete => before.push(change.value(), PartKind::Changed),
-            ChangeTag::Insert => after.push(change.value(), PartKind::Changed),
-        }
-    }
-    Some(before.rows.into_iter().chain(after.rows).collect())
-}
-
-/// The rows of one side of a change.
-struct Passage {
-    rows: Vec<Row>,
-    kind: RowKind,
-}
-
-impl Passage {
-    fn new(kind: RowKind) -> Self {
-        Self { rows: vec![Row { kind, parts: Vec::new() }], kind }
-    }
-
-    fn push(&mut self, text: &str, kind: PartKind) {
-        for (number, line) in text.split('\n').enumerate() {
-            if number > 0 {
-                self.rows.push(Row { kind: self.kind, parts: Vec::new() });
-            }
-            if let Some(row) = self.rows.last_mut() {
-                row.push(line, kind);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

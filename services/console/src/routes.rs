@@ -77,6 +77,7 @@ routes! {
     GET "/snapshot" User => snapshot::show,
     GET "/review" User => review::list,
     GET "/review/{submission}" User => review::submission::show,
+    POST "/review/reason" Admin => review::reason::state,
     POST "/review/{submission}/approve" User => review::submission::approve,
     POST "/review/{submission}/reject" User => review::submission::reject,
     GET "/users" Admin => users::list,

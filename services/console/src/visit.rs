@@ -17,7 +17,7 @@ use crate::shown::When;
 use crate::{Console, link};
 
 /// Results of actions, by the word that a redirect carries.
-const DONE: [(&str, &str); 11] = [
+const DONE: [(&str, &str); 13] = [
     ("saved", "Saved."),
     ("unchanged", "The text is the same as before, so no version was saved."),
     ("rolled-back", "Rolled back: the earlier text is the current version now."),
@@ -27,6 +27,11 @@ const DONE: [(&str, &str); 11] = [
     ("rejected", "Rejected."),
     ("suspended", "Suspended. The user's requests are rejected within a second."),
     ("resumed", "Resumed."),
+    (
+        "reason-given",
+        "You see the changes of all users for half an hour. Each change that you open goes into the audit log.",
+    ),
+    ("reason-removed", "You see only your own changes."),
     ("retried", "The job runs again shortly."),
     ("discarded", "The job is discarded."),
 ];

@@ -1,13 +1,19 @@
-use super::{PartKind, RowKind, rows};
+use std::time::{Duration, Instant};
+
+use super::{Deadline, PartKind, RowKind, rows};
 
 fn shown(diff: &str) -> Vec<(RowKind, String)> {
+    shown_until(diff, Deadline(Instant::now() + Duration::from_secs(60)))
+}
+
+fn shown_until(diff: &str, deadline: Deadline) -> Vec<(RowKind, String)> {
     let mark = |kind, text: &str| match kind {
         PartKind::Same => text.to_owned(),
         PartKind::Changed => format!("[{text}]"),
         PartKind::Invisible => format!("({text})"),
     };
     let line = |row: &super::Row| row.parts.iter().map(|part| mark(part.kind, &part.text)).collect();
-    rows(diff).iter().map(|row| (row.kind, line(row))).collect()
+    rows(diff, deadline).iter().map(|row| (row.kind, line(row))).collect()
 }
 
 #[test]
@@ -42,8 +48,32 @@ fn a_removed_line_that_looks_like_a_header_stays_a_line() {
 }
 
 #[test]
+fn lines_that_look_like_the_names_of_a_file_stay_lines() {
+    let diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- an old rule\n+++ a new rule\n @@ -1 +1 @@\n--- c\n+++ d\n";
+    let expected = [
+        (RowKind::File, "a → b"),
+        (RowKind::Hunk, "@@ -1,2 +1,2 @@"),
+        (RowKind::Removed, "[--] [an] [old] rule"),
+        (RowKind::Added, "[++] [a] [new] rule"),
+        (RowKind::Same, "@@ -1 +1 @@"),
+        (RowKind::File, "c → d"),
+    ];
+    assert_eq!(shown(diff), expected.map(|(kind, text)| (kind, text.to_owned())));
+}
+
+#[test]
+fn words_are_not_compared_after_the_deadline() {
+    let diff = "@@ -1 +1 @@\n-send the old letter\n+send the new letter\n";
+    let late = shown_until(diff, Deadline(Instant::now() - Duration::from_millis(1)));
+    assert_eq!(
+        late[1..],
+        [(RowKind::Removed, "send the old letter".to_owned()), (RowKind::Added, "send the new letter".to_owned()),]
+    );
+}
+
+#[test]
 fn code_points_of_invisible_characters_are_parts_of_their_own() {
-    let row = shown(" a<U+200B>b <U+no> <U+1F600>").pop().unwrap();
+    let row = shown("@@ -1 +1 @@\n a<U+200B>b <U+no> <U+1F600>").pop().unwrap();
     assert_eq!(row, (RowKind::Same, "a(<U+200B>)b <U+no> (<U+1F600>)".to_owned()));
 }
 

@@ -11,13 +11,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::api_call::ApiCall;
-use crate::failure::{Failure, sentence, status_of};
+use crate::failure::{Failure, explain, status_of};
 use crate::form::{Form, Nothing};
 use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::{page, page_with, see};
 use crate::shown::{Block, Line, When, unix_lines};
 use crate::visit::Visit;
+
+const CONFLICT: &str = "Your text is in the form, and the current one is below. Save again to replace the current one.";
 
 #[derive(Default, Deserialize)]
 pub struct MemoryFilters {
@@ -196,7 +198,7 @@ async fn respond(
             memory: MemoryRow::of(visit, memory),
             typed,
             versions: found.items.into_iter().map(|version| version_row(visit, version)).collect(),
-            error: error.as_ref().map(explain),
+            error: error.as_ref().map(|error| explain(error, CONFLICT)),
         },
     )
 }
@@ -209,15 +211,5 @@ fn version_row(visit: &Visit, version: MemoryVersion) -> MemoryVersionRow {
         tainted: version.tainted,
         by: version.written_by.unwrap_or_default().into(),
         at: visit.when(version.created_at),
-    }
-}
-
-fn explain(error: &Error) -> Block {
-    match error {
-        Error::VersionConflict { current_version } => Block(format!(
-            "Version {current_version} was saved while you were editing. Your text is in the form, and the current one \
-             is below. Save again to replace it."
-        )),
-        other => sentence(other),
     }
 }

@@ -6,15 +6,15 @@ use actix_web::web::Query;
 use askama::Template;
 use knowhow_domain::text::diff::{self, DiffSide};
 use knowhow_domain::text::invisible::show_invisible;
-use knowhow_domain::{Error, Soul};
+use knowhow_domain::{Error, Result, Soul};
 use knowhow_ops::context::page::PageQuery;
 use knowhow_ops::sessions::soul::{self, ListSouls, PutSoul};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::api_call::ApiCall;
-use crate::difference::{PartKind, Row, RowKind, rows};
-use crate::failure::{Failure, sentence, status_of};
+use crate::difference::{Deadline, PartKind, Row, RowKind, rows};
+use crate::failure::{Failure, explain, status_of};
 use crate::form::Form;
 use crate::layout::{Layout, Section};
 use crate::link;
@@ -22,13 +22,17 @@ use crate::respond::{page_with, see};
 use crate::shown::{Block, Line, When, unix_lines};
 use crate::visit::Visit;
 
+const CONFLICT: &str =
+    "Your text is in the form, and the current one beneath it. Save again to replace the current text.";
+
 struct SoulVersionRow {
     version: i32,
     by: Line,
     at: Option<When>,
     tainted: bool,
-    /// Difference from the version before.
-    rows: Vec<Row>,
+    /// Difference from the version before; `None` if there was no time to compute it, or if the next page has that
+    /// version.
+    rows: Option<Vec<Row>>,
 }
 
 #[derive(Template)]
@@ -98,7 +102,7 @@ async fn respond(
         [ApiCall::get("/v1/soul"), ApiCall::get("/v1/soul/versions"), ApiCall::new("PUT", "/v1/soul").with_body(body)];
     let status = rejected.as_ref().map_or(StatusCode::OK, |rejected| status_of(&rejected.error));
     let (error, typed) = match rejected {
-        Some(RejectedSoul { error, typed }) => (Some(explain(&error)), Some(typed)),
+        Some(RejectedSoul { error, typed }) => (Some(explain(&error, CONFLICT)), Some(typed)),
         None => (None, None),
     };
     page_with(
@@ -110,35 +114,38 @@ async fn respond(
             current: typed.is_some().then(|| current.text.as_str().into()),
             typed: typed.unwrap_or(current.text),
             error,
-            versions: version_rows(visit, &souls),
+            versions: version_rows(visit, souls).await?,
             is_first,
             next: found.next_cursor.map(|cursor| format!("/console/soul?cursor={}", link::encode(&cursor))),
         },
     )
 }
 
-fn version_rows(visit: &Visit, souls: &[Soul]) -> Vec<SoulVersionRow> {
-    let before = |at: usize| souls.get(at + 1).map_or("", |older| older.text.as_str());
-    let row = |(at, soul): (usize, &Soul)| {
-        let from = DiffSide { label: "before", text: before(at) };
-        let compared = diff::unified(from, DiffSide { label: "after", text: &soul.text });
-        SoulVersionRow {
-            version: soul.version,
-            by: soul.updated_by.as_deref().unwrap_or_default().into(),
-            at: soul.updated_at.map(|at| visit.when(at)),
-            tainted: soul.tainted,
-            rows: rows(&show_invisible(&compared)).into_iter().filter(|row| row.kind != RowKind::File).collect(),
-        }
+async fn version_rows(visit: &Visit, souls: Vec<Soul>) -> Result<Vec<SoulVersionRow>> {
+    let texts: Vec<String> = souls.iter().map(|soul| soul.text.clone()).collect();
+    let is_whole = souls.last().is_none_or(|oldest| oldest.version <= 1);
+    let compute = move || Ok(differences(&texts, is_whole));
+    let compared = visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await?;
+    let row = |(soul, rows): (Soul, Option<Vec<Row>>)| SoulVersionRow {
+        version: soul.version,
+        by: soul.updated_by.unwrap_or_default().into(),
+        at: soul.updated_at.map(|at| visit.when(at)),
+        tainted: soul.tainted,
+        rows,
     };
-    souls.iter().enumerate().map(row).collect()
+    Ok(souls.into_iter().zip(compared).map(row).collect())
 }
 
-fn explain(error: &Error) -> Block {
-    match error {
-        Error::VersionConflict { current_version } => Block(format!(
-            "Version {current_version} was saved while you were editing. Your text is in the form, and the current one \
-             beneath it. Save again to replace the current text."
-        )),
-        other => sentence(other),
-    }
+/// Compares each text with the one after it, which is older. `is_whole` is false if older versions follow on another
+/// page. After the deadline, no more texts are compared.
+fn differences(texts: &[String], is_whole: bool) -> Vec<Option<Vec<Row>>> {
+    let (deadline, oldest) = (Deadline::of_page(), is_whole.then_some(""));
+    let older = texts.iter().skip(1).map(|text| Some(text.as_str())).chain([oldest]);
+    let compare = |(text, older): (&String, Option<&str>)| {
+        let older = older.filter(|_| !deadline.has_passed())?;
+        let (before, after) = (DiffSide { label: "before", text: older }, DiffSide { label: "after", text });
+        let compared = show_invisible(&diff::unified(before, after));
+        Some(rows(&compared, deadline).into_iter().filter(|row| row.kind != RowKind::File).collect())
+    };
+    texts.iter().zip(older).map(compare).collect()
 }

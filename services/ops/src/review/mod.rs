@@ -15,7 +15,7 @@ mod submit;
 mod texts;
 
 pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
-pub use offer::Take;
+pub use offer::{Take, has_conflict};
 pub use owner::Whose;
 pub use read::{GetSubmission, ListSubmissions, SubmissionDetail, get_submission, list_submissions};
 pub use rebase::{Rebase, rebase_submission};

@@ -35,8 +35,9 @@ pub(super) fn is_offer(submission: &Submission) -> bool {
     submission.kind == SubmissionKind::Merge && submission.submitter == STARTERS
 }
 
-/// Returns whether an offer has a merge conflict.
-pub(super) fn has_conflict(submission: &Submission) -> bool {
+/// Returns whether a submission offers a newer starter that conflicts with the user's changes. Its approval needs
+/// [`Take`].
+pub fn has_conflict(submission: &Submission) -> bool {
     is_offer(submission) && submission.checks.iter().any(|check| check.step == CheckStep::Merge)
 }
 

@@ -1,11 +1,11 @@
 //! Review: changes that wait for a decision.
 
+pub mod reason;
 pub mod submission;
 
 use actix_web::HttpResponse;
 use actix_web::web::Query;
 use askama::Template;
-use knowhow_domain::tenants::erasure::check_reason;
 use knowhow_domain::{Check, CheckOutcome, Error, Result, Submission, SubmissionState};
 use knowhow_ops::context::page::PageQuery;
 use knowhow_ops::review::{self, ListSubmissions};
@@ -33,8 +33,6 @@ const STATES: [(&str, &str); 6] = [
 #[derive(Default, Deserialize)]
 pub struct SubmissionFilters {
     state: Option<String>,
-    /// An admin's reason to read the submissions of all users.
-    reason: Option<String>,
     cursor: Option<String>,
 }
 
@@ -52,11 +50,11 @@ struct SubmissionRow {
 }
 
 impl SubmissionRow {
-    fn of(visit: &Visit, submission: &Submission, reason: Option<&str>) -> Self {
+    fn of(visit: &Visit, submission: &Submission) -> Self {
         let held = submission.checks.iter().filter(|check| check.outcome != CheckOutcome::Passed);
         let held: Vec<_> = held.map(step_of).collect();
         Self {
-            path: format!("/console/review/{}{}", submission.id, link::query(&[("reason", reason)])),
+            path: format!("/console/review/{}", submission.id),
             skill: submission.skill.as_str().into(),
             kind: submission.kind.as_str(),
             state: name_of(submission.state),
@@ -82,10 +80,11 @@ struct Review {
     rows: Vec<SubmissionRow>,
     states: [(&'static str, &'static str); 6],
     state: String,
-    reason: Line,
+    /// The admin's reason to see the submissions of all users. Without one, the list has only the own ones.
+    reason: Option<Line>,
     is_admin: bool,
-    /// True if an admin lists the submissions of all users, not only their own.
-    is_of_all: bool,
+    /// Address of this page, for the form of the reason.
+    here: String,
     is_first: bool,
     first: String,
     next: Option<String>,
@@ -93,10 +92,10 @@ struct Review {
 
 /// Lists submissions.
 pub async fn list(visit: Visit, filters: Query<SubmissionFilters>) -> Result<HttpResponse, Failure> {
-    let SubmissionFilters { state, reason, cursor } = filters.into_inner();
+    let SubmissionFilters { state, cursor } = filters.into_inner();
     let state = state.unwrap_or_else(|| SubmissionState::NeedsReview.as_str().to_owned());
     let is_admin = visit.ctx.principal.require_admin().is_ok();
-    let reason = if is_admin { given_reason(reason)? } else { None };
+    let reason = reason::of(&visit);
     let query = ListSubmissions {
         state: Some(state.as_str()).filter(|state| !state.is_empty()).map(read_state).transpose()?,
         reason: reason.clone(),
@@ -105,7 +104,7 @@ pub async fn list(visit: Visit, filters: Query<SubmissionFilters>) -> Result<Htt
     };
     let found = review::list_submissions(&visit.ctx, &query).await?;
     let path = |cursor: Option<&str>| {
-        let query = [("state", Some(state.as_str())), ("reason", reason.as_deref()), ("cursor", cursor)];
+        let query = [("state", Some(state.as_str())), ("cursor", cursor)];
         format!("/console/review{}", link::query(&query))
     };
     let api = link::query(&[("state", Some(&state)), ("cursor", cursor.as_deref())]);
@@ -113,26 +112,20 @@ pub async fn list(visit: Visit, filters: Query<SubmissionFilters>) -> Result<Htt
     let calls = [reason.iter().fold(call, |call, reason| call.with_header("Knowhow-Reason", reason))];
     page(&Review {
         layout: Layout::new(&visit, Section::Review, "Review").with_calls(&visit, calls),
-        rows: found.items.iter().map(|found| SubmissionRow::of(&visit, found, reason.as_deref())).collect(),
+        rows: found.items.iter().map(|found| SubmissionRow::of(&visit, found)).collect(),
         states: STATES,
         is_admin,
-        is_of_all: query.reason.is_some(),
+        here: path(None),
         is_first: cursor.is_none(),
         first: path(None),
         next: found.next_cursor.as_deref().map(|cursor| path(Some(cursor))),
-        reason: reason.unwrap_or_default().into(),
+        reason: reason.map(Line),
         state,
     })
 }
 
 fn read_state(state: &str) -> Result<SubmissionState> {
     state.parse().map_err(|_| Error::Malformed(format!("there is no state '{state}'")))
-}
-
-/// Returns an admin's reason for reading other users' data; `None` if the field is empty.
-fn given_reason(reason: Option<String>) -> Result<Option<String>> {
-    let reason = reason.filter(|reason| !reason.trim().is_empty());
-    reason.map(|reason| check_reason(&reason).map(str::to_owned)).transpose()
 }
 
 /// Returns the name of a step.

@@ -2,23 +2,23 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::web::{Path, Query};
+use actix_web::web::Path;
 use askama::Template;
-use knowhow_domain::skills::manifest;
-use knowhow_domain::{Check, CheckOutcome, Error, Result, SubmissionId, SubmissionState};
-use knowhow_ops::review::{self, Decide, GetSubmission, SubmissionDetail};
+use knowhow_domain::{Check, CheckOutcome, Error, Submission, SubmissionId, SubmissionState};
+use knowhow_ops::review::{self, Decide, GetSubmission, SubmissionDetail, Take, has_conflict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{SubmissionRow, given_reason, name_of, step_of};
+use super::{SubmissionRow, name_of, reason, step_of};
 use crate::api_call::ApiCall;
-use crate::difference::{PartKind, Row, RowKind, rows};
+use crate::difference::{PartKind, Row, RowKind, read_rows};
 use crate::failure::{Failure, sentence, status_of};
 use crate::form::Form;
 use crate::layout::{Layout, Section};
 use crate::link;
-use crate::respond::{page, page_with, see};
+use crate::respond::{page_with, see};
 use crate::shown::{Block, Line, unix_lines};
+use crate::typed::TypedText;
 use crate::visit::Visit;
 
 /// A step of the checks.
@@ -42,36 +42,26 @@ struct SubmissionPage {
     checks: Vec<CheckRow>,
     /// The diff, if the caller may see the text.
     diff: Option<Vec<Row>>,
-    /// Digest of the shown change. A decision is bound to it.
-    hash: String,
     may_decide: bool,
+    /// True if a newer starter conflicts with the user's changes, so that an approval takes one of the texts.
+    has_conflict: bool,
+    /// True if the change was approved. Its text is then that of a version of the skill.
+    is_approved: bool,
+    applied_version: Option<i32>,
+    /// The versions of the skill, if it is the visitor's own.
+    versions: Option<String>,
     decided: Option<Line>,
     decision_comment: Option<Block>,
-    reason: Line,
     typed: String,
     error: Option<Block>,
 }
 
-#[derive(Template)]
-#[template(path = "submission_reason.html")]
-struct ReasonPage {
-    layout: Layout,
-    id: String,
-}
-
-#[derive(Default, Deserialize)]
-pub struct Reason {
-    reason: Option<String>,
-}
-
-/// A decision.
+/// A decision. A submission never changes, so its id stands for the change that was shown.
 #[derive(Deserialize)]
 pub struct Decision {
     #[serde(default)]
     comment: String,
-    hash: String,
-    #[serde(default)]
-    reason: String,
+    take: Option<Take>,
 }
 
 /// A decision that was refused.
@@ -81,18 +71,8 @@ struct Refused {
 }
 
 /// Shows a submission.
-pub async fn show(visit: Visit, id: Path<SubmissionId>, query: Query<Reason>) -> Result<HttpResponse, Failure> {
-    let (id, reason) = (id.into_inner(), given_reason(query.into_inner().reason)?);
-    let is_admin = visit.ctx.principal.require_admin().is_ok();
-    match review::get_submission(&visit.ctx, &GetSubmission { id, reason: reason.clone() }).await {
-        Ok(found) => respond(&visit, &found, reason, None),
-        // An admin reads another user's text only for a reason.
-        Err(Error::Malformed(_)) if is_admin && reason.is_none() => {
-            let layout = Layout::new(&visit, Section::Review, "Review");
-            page(&ReasonPage { layout, id: id.to_string() })
-        }
-        Err(error) => Err(error.into()),
-    }
+pub async fn show(visit: Visit, id: Path<SubmissionId>) -> Result<HttpResponse, Failure> {
+    read_and_respond(&visit, id.into_inner(), None).await
 }
 
 /// Approves a submission.
@@ -107,54 +87,59 @@ pub async fn reject(id: Path<SubmissionId>, form: Form<Decision>) -> Result<Http
 
 async fn decide(id: SubmissionId, form: Form<Decision>, is_approval: bool) -> Result<HttpResponse, Failure> {
     let Form { visit, fields } = form;
-    let (reason, comment) = (given_reason(Some(fields.reason))?, unix_lines(&fields.comment));
-    let query = GetSubmission { id, reason: reason.clone() };
-    let shown = review::get_submission(&visit.ctx, &query).await?;
-    if hash_of(&shown) != fields.hash {
-        let detail = "The change is not the one that you were shown. Look at it again, then decide.".into();
-        let error = Error::Conflict { code: "stale", detail };
-        return respond(&visit, &shown, reason, Some(Refused { error, comment }));
-    }
+    let comment = unix_lines(&fields.comment);
     let given = Some(comment.trim()).filter(|comment| !comment.is_empty()).map(str::to_owned);
-    let input = Decide { id, comment: given, take: None, reason: reason.clone() };
+    let input = Decide { id, comment: given, take: fields.take, reason: reason::of(&visit) };
     let (decided, word) = if is_approval {
         (review::approve_submission(&visit.ctx, &input).await, "approved")
     } else {
-        (review::reject_submission(&visit.ctx, &input).await, "rejected")
+        (review::reject_submission(&visit.ctx, &Decide { take: None, ..input }).await, "rejected")
     };
     match decided {
-        Ok(_) => {
-            Ok(see(&format!("/console/review{}", link::query(&[("reason", reason.as_deref()), ("done", Some(word))]))))
-        }
+        Ok(_) => Ok(see(&link::after("/console/review", word))),
         Err(error @ (Error::Internal(_) | Error::NotFound { .. })) => Err(error.into()),
-        Err(error) => {
-            let now = review::get_submission(&visit.ctx, &query).await?;
-            respond(&visit, &now, reason, Some(Refused { error, comment }))
-        }
+        Err(error) => read_and_respond(&visit, id, Some(Refused { error, comment })).await,
     }
 }
 
-/// Returns the digest of the proposed change.
-fn hash_of(detail: &SubmissionDetail) -> String {
-    let submission = &detail.submission;
-    let parts = (&submission.base_digest, &submission.result_digest, &detail.diff);
-    manifest::hex(&manifest::digest(json!(parts).to_string().as_bytes()))
+/// Reads a submission and shows it. If it is another user's, an admin is asked for the reason first.
+async fn read_and_respond(visit: &Visit, id: SubmissionId, refused: Option<Refused>) -> Result<HttpResponse, Failure> {
+    let query = GetSubmission { id, reason: reason::of(visit) };
+    match review::get_submission(&visit.ctx, &query).await {
+        Ok(found) => respond(visit, found, refused).await,
+        Err(error) if reason::is_missing(visit, &error) => {
+            let comment = refused.map(|refused| refused.comment).filter(|comment| !comment.trim().is_empty());
+            let typed = comment.map(|text| TypedText { name: "Comment", text }).into_iter().collect();
+            reason::ask(visit, format!("/console/review/{id}"), typed)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
-fn respond(
-    visit: &Visit,
-    detail: &SubmissionDetail,
-    reason: Option<String>,
-    refused: Option<Refused>,
-) -> Result<HttpResponse, Failure> {
-    let submission = &detail.submission;
+/// Returns the requests of the REST API for a submission and its decision.
+fn calls_of(visit: &Visit, submission: &Submission, may_decide: bool) -> Vec<ApiCall> {
     let api = format!("/v1/submissions/{}", submission.id);
-    let comment = json!({ "comment": "..." });
-    let may_decide = detail.diff.is_some() && submission.state == SubmissionState::NeedsReview;
-    let verbs = if may_decide { ["approve", "reject"].as_slice() } else { &[] };
-    let decisions = verbs.iter().map(|verb| ApiCall::new("POST", format!("{api}/{verb}")).with_body(comment.clone()));
-    let calls = std::iter::once(ApiCall::get(api.as_str())).chain(decisions);
-    let calls = calls.map(|call| reason.iter().fold(call, |call, reason| call.with_header("Knowhow-Reason", reason)));
+    let mut approval = json!({ "comment": "..." });
+    let rejection = approval.clone();
+    if has_conflict(submission) {
+        approval = json!({ "comment": "...", "take": "mine" });
+    }
+    let mut calls = vec![ApiCall::get(api.as_str())];
+    if may_decide {
+        calls.push(ApiCall::new("POST", format!("{api}/approve")).with_body(approval));
+        calls.push(ApiCall::new("POST", format!("{api}/reject")).with_body(rejection));
+    }
+    match reason::of(visit) {
+        Some(reason) => calls.into_iter().map(|call| call.with_header("Knowhow-Reason", &reason)).collect(),
+        None => calls,
+    }
+}
+
+async fn respond(visit: &Visit, detail: SubmissionDetail, refused: Option<Refused>) -> Result<HttpResponse, Failure> {
+    let SubmissionDetail { submission, diff, .. } = detail;
+    let may_decide = diff.is_some() && submission.state == SubmissionState::NeedsReview;
+    let calls = calls_of(visit, &submission, may_decide);
+    let is_own = visit.ctx.principal.external_id() == Some(submission.user.as_str());
     let status = refused.as_ref().map_or(StatusCode::OK, |refused| status_of(&refused.error));
     let decided = submission.decided_at.map(|at| {
         let by = submission.decided_by.as_deref().unwrap_or("the checks");
@@ -164,18 +149,23 @@ fn respond(
         status,
         &SubmissionPage {
             layout: Layout::new(visit, Section::Review, submission.skill.as_str()).with_calls(visit, calls),
-            row: SubmissionRow::of(visit, submission, reason.as_deref()),
+            row: SubmissionRow::of(visit, &submission),
             id: submission.id.to_string(),
             base_version: submission.base_version,
             session: submission.session.as_deref().map(Line::from),
             tainted_by: submission.tainted_by.join(", ").into(),
             checks: submission.checks.iter().map(check_row).collect(),
-            diff: detail.diff.as_deref().map(rows),
-            hash: hash_of(detail),
+            diff: match diff {
+                Some(diff) => Some(read_rows(visit, diff).await?),
+                None => None,
+            },
             may_decide,
+            has_conflict: has_conflict(&submission),
+            is_approved: submission.state == SubmissionState::Approved,
+            applied_version: submission.applied_version,
+            versions: is_own.then(|| format!("{}/versions", link::skill(&submission.skill))),
             decided,
             decision_comment: submission.comment.as_deref().map(Block::from),
-            reason: reason.unwrap_or_default().into(),
             error: refused.as_ref().map(|refused| sentence(&refused.error)),
             typed: refused.map(|refused| refused.comment).unwrap_or_default(),
         },

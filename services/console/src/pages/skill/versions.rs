@@ -12,14 +12,16 @@ use serde_json::json;
 
 use super::{Head, Tab, api_path};
 use crate::api_call::ApiCall;
-use crate::difference::{PartKind, Row, RowKind, rows};
-use crate::failure::{Failure, sentence, status_of};
+use crate::difference::{PartKind, Row, RowKind, read_rows};
+use crate::failure::{Failure, explain, status_of};
 use crate::form::Form;
 use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::{page, page_with, see};
 use crate::shown::{Block, Line, When};
 use crate::visit::Visit;
+
+const CONFLICT: &str = "The skill was not rolled back. Look at the version below, then decide again.";
 
 struct SkillVersionRow {
     version: i32,
@@ -138,7 +140,7 @@ async fn list(visit: &Visit, listing: Listing) -> Result<HttpResponse, Failure> 
             head: Head::named(visit, &name, Tab::Versions),
             rows: found.items.iter().map(row).collect(),
             current,
-            error: error.as_ref().map(explain),
+            error: error.as_ref().map(|error| explain(error, CONFLICT)),
             is_first: position.cursor.is_none(),
             first: format!("{path}/versions"),
             next: next.map(|cursor| format!("{path}/versions?current={current}&cursor={}", link::encode(cursor))),
@@ -163,16 +165,6 @@ fn row_of(visit: &Visit, version: &Version, current: i32, path: &str) -> SkillVe
     }
 }
 
-fn explain(error: &Error) -> Block {
-    match error {
-        Error::VersionConflict { current_version } => Block(format!(
-            "Nothing was rolled back: version {current_version} was saved while this page was open. Look at it below, \
-             then decide again."
-        )),
-        other => sentence(other),
-    }
-}
-
 /// Compares two versions.
 pub async fn compare(visit: Visit, skill: Path<String>, pair: Query<Pair>) -> Result<HttpResponse, Failure> {
     let (name, from, to) = (skill.into_inner(), pair.from.min(pair.to), pair.from.max(pair.to));
@@ -184,7 +176,7 @@ pub async fn compare(visit: Visit, skill: Path<String>, pair: Query<Pair>) -> Re
         head: Head::named(&visit, &name, Tab::Versions),
         from,
         to,
-        rows: rows(&compared.text),
+        rows: read_rows(&visit, compared.text).await?,
         left_out: compared.left_out,
     })
 }

@@ -73,7 +73,6 @@ async fn hostile_texts_are_shown_as_text() {
         format!("/console/sessions/{}/turns/1", talk.id),
         "/console/snapshot".into(),
         "/console/review".into(),
-        "/console/review?reason=%22%3E%3Cscript%3Ealert(1)".into(),
         "/console/users".into(),
         "/console/users?prefix=%22%3E%3Cscript%3E".into(),
         "/console/audit".into(),
@@ -94,6 +93,12 @@ async fn hostile_texts_are_shown_as_text() {
     let missing = visitor.get("/console/skills/%3Cscript%3Ealert(1)").await;
     assert_eq!(missing.status, 404, "{missing}");
     harmless("a missing skill", &missing.text());
+    let reason = format!("{}{OVERRIDE}", &MARKUP[..80]);
+    let short = visitor.post("/console/review/reason", &[("reason", "<img>"), ("next", "\"><script>")]).await;
+    assert_eq!(short.status, 400, "{short}");
+    harmless("a short reason", &short.text());
+    visitor.give_reason(&reason).await;
+    harmless("the review with a reason", &visitor.page("/console/review").await);
     let login = super::visitor::send_login(&world.anonymous, &[("token", "<script>"), ("user", MARKUP)]).await;
     harmless("a refused login", &login.text());
     let rejected = visitor.post("/console/skills/plan", &[("text", &evil), ("version", "1")]).await;

@@ -32,6 +32,7 @@ async fn a_memory_is_corrected_and_forgotten() {
     let late = alice.post(&path, &[("content", "Lives in Rome"), ("tags", ""), ("version", "1")]).await;
     assert_eq!(late.status, 409, "{late}");
     assert!(late.text().contains("Lives in Rome") && late.text().contains("while you were editing"), "{late}");
+    assert!(late.text().contains(r#"<pre class="text">Lives in Bonn</pre>"#), "with the current text: {late}");
 
     let gone = alice.post(&format!("{path}/forget"), &[]).await;
     assert_eq!((gone.status, gone.header("location")), (303, "/console/memories?done=forgotten"), "{gone}");
@@ -51,14 +52,21 @@ async fn the_soul_is_edited_and_its_versions_show_what_changed() {
     assert_eq!(second.status, 303, "{second}");
     let page = alice.page("/console/soul").await;
     assert!(page.contains("<del>kind</del>") && page.contains("<ins>patient</ins>"), "{page}");
+    let listed = "-- Be brief.\n++ Be patient to everyone.";
+    alice.post("/console/soul", &[("text", listed), ("version", "2")]).await;
+    let text = "++ Be brief.\n++ Be patient to everyone.";
+    alice.post("/console/soul", &[("text", text), ("version", "3")]).await;
+    let page = alice.page("/console/soul").await;
+    assert!(page.contains("<del>--</del> Be brief.") && page.contains("<ins>++</ins> Be brief."), "{page}");
+    assert!(alice.page("/console/soul").await.contains("Version 4"));
     let late = alice.post("/console/soul", &[("text", "Be late."), ("version", "1")]).await;
     assert_eq!(late.status, 409, "{late}");
     let shown = late.text();
     assert!(
-        shown.contains("Be late.") && shown.contains("Be patient to everyone.") && shown.contains(r#"value="2""#),
+        shown.contains("Be late.") && shown.contains("Be patient to everyone.") && shown.contains(r#"value="4""#),
         "{shown}"
     );
-    let same = alice.post("/console/soul", &[("text", "Be brief.\nBe patient to everyone."), ("version", "2")]).await;
+    let same = alice.post("/console/soul", &[("text", text), ("version", "4")]).await;
     assert_eq!(same.header("location"), "/console/soul?done=unchanged", "{same}");
 }
 

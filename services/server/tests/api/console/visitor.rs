@@ -64,6 +64,13 @@ impl Visitor {
         rest.split('"').next().unwrap().to_owned()
     }
 
+    /// Gives an admin's reason to see the changes of all users.
+    pub async fn give_reason(&self, reason: &str) {
+        let answer = self.post("/console/review/reason", &[("reason", reason), ("next", "/console/review")]).await;
+        let location = answer.header("location");
+        assert_eq!((answer.status, location), (303, "/console/review?done=reason-given"), "{answer}");
+    }
+
     /// Sends a form of a page.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let token = self.form_token().await;
@@ -79,4 +86,18 @@ impl Visitor {
         }
         sent.body("application/x-www-form-urlencoded", encode(fields)).await
     }
+}
+
+/// Returns the value of a hidden field, as a browser would send it.
+pub fn hidden(page: &str, name: &str) -> String {
+    let (_, rest) = page.split_once(&format!(r#"name="{name}" value=""#)).unwrap_or_else(|| panic!("{name}: {page}"));
+    let value = rest.split('"').next().unwrap();
+    value.replace("&#34;", "\"").replace("&#60;", "<").replace("&#62;", ">").replace("&#39;", "'").replace("&#38;", "&")
+}
+
+/// Returns the content of a text area.
+pub fn area(page: &str, name: &str) -> String {
+    let (_, rest) = page.split_once(&format!(r#"name="{name}""#)).unwrap_or_else(|| panic!("{name}: {page}"));
+    let (_, rest) = rest.split_once(">\n").unwrap();
+    rest.split("</textarea>").next().unwrap().to_owned()
 }

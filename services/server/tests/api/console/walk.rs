@@ -77,8 +77,9 @@ fn step(route: &Route, ids: &Ids) -> Option<Step> {
         ("POST", "/memories/{memory}") => vec![("content", "Stolen"), ("tags", ""), ("version", "1")],
         ("POST", "/soul") => vec![("text", "Stolen"), ("version", "0")],
         ("POST", "/review/{submission}/approve" | "/review/{submission}/reject") => {
-            vec![("comment", "stolen"), ("hash", ""), ("reason", "")]
+            vec![("comment", "stolen")]
         }
+        ("POST", "/review/reason") => vec![("reason", "a stranger says so"), ("next", "/console/review")],
         ("POST", "/users/suspend") => vec![("user", "alice"), ("reason", "a stranger says so")],
         ("POST", "/users/resume") => vec![("user", "alice")],
         _ => return None,
