@@ -89,5 +89,15 @@ pub fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
+/// Gives a typed text the line breaks of the stored one. A browser turns CR LF into LF in a text area. If the text is
+/// otherwise the same, the stored one is returned; else all lines end as most lines of the stored text do.
+pub fn lines_like(stored: &str, typed: &str) -> String {
+    if unix_lines(stored) == typed {
+        return stored.to_owned();
+    }
+    let windows = stored.matches("\r\n").count();
+    if 2 * windows > stored.matches('\n').count() { typed.replace('\n', "\r\n") } else { typed.to_owned() }
+}
+
 #[cfg(test)]
 mod tests;

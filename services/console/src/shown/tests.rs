@@ -1,6 +1,6 @@
 use chrono::{DateTime, TimeDelta};
 
-use super::{Block, Line, When, size, unix_lines};
+use super::{Block, Line, When, lines_like, size, unix_lines};
 
 #[test]
 fn hidden_characters_become_code_points() {
@@ -29,4 +29,13 @@ fn a_time_is_shown_as_its_distance() {
 fn sizes_have_a_unit() {
     assert_eq!([0, 1023, 1024, 1_572_864].map(size), ["0 B", "1023 B", "1.0 KiB", "1.5 MiB"]);
     assert_eq!(unix_lines("a\r\nb\nc"), "a\nb\nc");
+}
+
+#[test]
+fn a_typed_text_keeps_the_line_breaks_of_the_stored_one() {
+    assert_eq!(lines_like("a\r\nb\r\n", "a\nc\n"), "a\r\nc\r\n");
+    assert_eq!(lines_like("a\nb\n", "a\nc\n"), "a\nc\n");
+    assert_eq!(lines_like("a\r\nb\nc\n", "a\nc\n"), "a\nc\n");
+    assert_eq!(lines_like("a\r\nb\nc\n", "a\nb\nc\n"), "a\r\nb\nc\n", "the same text stays as it is");
+    assert_eq!(lines_like("", "a\n"), "a\n");
 }

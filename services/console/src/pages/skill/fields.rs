@@ -1,92 +1,40 @@
 //! The fields to find a skill by: description, summary, tags and others.
 
+mod typed;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use askama::Template;
 use knowhow_domain::{Error, Result, Role, SummaryBy};
-use knowhow_ops::skills::{self, LoadSkill, PutFields, Skill};
+use knowhow_ops::skills::{self, LoadSkill, Skill};
 use serde::Deserialize;
 use serde_json::json;
 
+use self::typed::TypedFields;
 use super::{Head, Tab, api_path};
 use crate::api_call::ApiCall;
-use crate::failure::{Failure, sentence, status_of};
+use crate::failure::{Failure, explain, status_of};
 use crate::form::Form;
 use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::{page_with, see};
-use crate::shown::{Block, unix_lines};
+use crate::shown::Block;
 use crate::visit::Visit;
 
 const ROLES: [Role; 4] = [Role::Orchestrator, Role::Processor, Role::Utility, Role::HookCandidate];
 
-/// The fields as a form has them: lists are one entry a line.
-#[derive(Clone, Deserialize)]
-pub struct TypedFields {
-    description: String,
-    summary: String,
-    category: String,
-    tags: String,
-    triggers: String,
-    see_also: String,
-    role: String,
-    /// Present if the box is checked.
-    pinned: Option<String>,
+const CONFLICT: &str = "The fields were not saved. Those that you changed have your text, with the current text beneath it. \
+    The other fields have the current text. Save again to write yours onto the current version.";
+
+/// The form: the fields as they are now, and as they were when the page was opened.
+#[derive(Deserialize)]
+pub struct SentFields {
+    #[serde(flatten)]
+    typed: TypedFields,
+    /// The fields as the page showed them, as JSON.
+    original: String,
     version: i32,
-}
-
-impl TypedFields {
-    fn of(skill: &Skill) -> Self {
-        Self {
-            description: skill.description.clone(),
-            summary: if skill.summary_by == SummaryBy::Author { skill.summary.clone() } else { String::new() },
-            category: skill.category.clone().unwrap_or_default(),
-            tags: skill.tags.join("\n"),
-            triggers: skill.triggers.join("\n"),
-            see_also: skill.see_also.join("\n"),
-            role: skill.role.clone().unwrap_or_default(),
-            pinned: skill.pinned.then(|| "on".to_owned()),
-            version: skill.version,
-        }
-    }
-
-    /// Returns the fields that differ from the stored ones, so that others stay as their author wrote them.
-    fn changes(&self, stored: &Self, skill: String) -> Result<PutFields> {
-        let single = |typed: &str, stored: &str| {
-            let typed = typed.trim();
-            (typed != stored.trim()).then(|| Some(typed.to_owned()).filter(|text| !text.is_empty()))
-        };
-        let list = |typed: &str, stored: &str| {
-            let typed = entries(typed);
-            (typed != entries(stored)).then_some(typed)
-        };
-        let role = match single(&self.role, &stored.role) {
-            Some(Some(name)) => {
-                Some(Some(name.parse().map_err(|_| Error::invalid("/role", "is not one of the roles"))?))
-            }
-            Some(None) => Some(None),
-            None => None,
-        };
-        let description = unix_lines(&self.description);
-        Ok(PutFields {
-            skill,
-            description: (description.trim() != stored.description.trim()).then(|| description.trim().to_owned()),
-            summary: single(&self.summary, &stored.summary),
-            category: single(&self.category, &stored.category),
-            tags: list(&self.tags, &stored.tags),
-            triggers: list(&self.triggers, &stored.triggers),
-            see_also: list(&self.see_also, &stored.see_also),
-            role,
-            pinned: (self.pinned.is_some() != stored.pinned.is_some()).then_some(self.pinned.is_some()),
-            expected_version: Some(self.version),
-            ..PutFields::default()
-        })
-    }
-}
-
-fn entries(lines: &str) -> Vec<String> {
-    lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[derive(Template)]
@@ -95,6 +43,10 @@ struct Fields {
     layout: Layout,
     head: Head,
     typed: TypedFields,
+    /// The fields that the typed ones are compared with, as JSON.
+    original: String,
+    /// The current texts of fields that differ in the form.
+    current: TypedFields,
     version: i32,
     roles: [&'static str; 4],
     /// The generated summary, if the author wrote no summary.
@@ -102,19 +54,34 @@ struct Fields {
     error: Option<Block>,
 }
 
+/// The content of the form.
+struct Content {
+    typed: TypedFields,
+    original: TypedFields,
+    current: TypedFields,
+    version: i32,
+    error: Option<Error>,
+}
+
 /// Shows the fields.
 pub async fn show(visit: Visit, skill: Path<String>) -> Result<HttpResponse, Failure> {
     let skill = read(&visit, &skill).await?;
     let typed = TypedFields::of(&skill);
-    respond(&visit, &skill, typed, None)
+    let (original, current, version) = (typed.clone(), TypedFields::default(), skill.version);
+    respond(&visit, &skill, Content { typed, original, current, version, error: None })
 }
 
-/// Saves the changed fields.
-pub async fn save(skill: Path<String>, form: Form<TypedFields>) -> Result<HttpResponse, Failure> {
-    let Form { visit, fields } = form;
-    let stored = read(&visit, &skill).await?;
-    let saved = match fields.changes(&TypedFields::of(&stored), stored.name.clone()) {
-        Ok(changes) => skills::put_fields(&visit.ctx, &changes).await,
+/// Saves the fields that the user changed.
+pub async fn save(skill: Path<String>, form: Form<SentFields>) -> Result<HttpResponse, Failure> {
+    let Form { visit, fields: SentFields { typed, original, version } } = form;
+    let name = skill.into_inner();
+    let original = TypedFields::parse(&original)?;
+    let saved = match typed.changes(&original) {
+        Ok(changes) => {
+            let expected_version = Some(version);
+            skills::put_fields(&visit.ctx, &skills::PutFields { skill: name.clone(), expected_version, ..changes })
+                .await
+        }
         Err(error) => Err(error),
     };
     let done = match saved {
@@ -122,9 +89,31 @@ pub async fn save(skill: Path<String>, form: Form<TypedFields>) -> Result<HttpRe
         Ok(_) => "saved",
         Err(Error::Waits(_)) => "waits",
         Err(error @ (Error::Internal(_) | Error::NotFound { .. })) => return Err(error.into()),
-        Err(error) => return respond(&visit, &stored, fields, Some(error)),
+        Err(error) => {
+            let skill = read(&visit, &name).await?;
+            return respond(&visit, &skill, rejected(Sent { typed, original, version }, &skill, error));
+        }
     };
-    Ok(see(&format!("{}/fields?done={done}", link::skill(&stored.name))))
+    Ok(see(&format!("{}/fields?done={done}", link::skill(&name))))
+}
+
+/// A form that was sent.
+struct Sent {
+    typed: TypedFields,
+    original: TypedFields,
+    version: i32,
+}
+
+/// Returns the content of a form that was rejected. After a conflict it is based on the current version: fields that
+/// the user did not change have the current text.
+fn rejected(sent: Sent, skill: &Skill, error: Error) -> Content {
+    let Sent { typed, original, version } = sent;
+    if !matches!(error, Error::VersionConflict { .. }) {
+        return Content { typed, original, current: TypedFields::default(), version, error: Some(error) };
+    }
+    let stored = TypedFields::of(skill);
+    let typed = typed.onto(&original, &stored);
+    Content { current: stored.other_than(&typed), typed, original: stored, version: skill.version, error: Some(error) }
 }
 
 async fn read(visit: &Visit, name: &str) -> Result<Skill> {
@@ -132,7 +121,8 @@ async fn read(visit: &Visit, name: &str) -> Result<Skill> {
     Ok(skills::load_skill(&visit.ctx, &query).await?.to_loaded().skill)
 }
 
-fn respond(visit: &Visit, skill: &Skill, typed: TypedFields, error: Option<Error>) -> Result<HttpResponse, Failure> {
+fn respond(visit: &Visit, skill: &Skill, content: Content) -> Result<HttpResponse, Failure> {
+    let Content { typed, original, current, version, error } = content;
     let body = json!({ "tags": skill.tags, "expected_version": skill.version });
     let calls = [ApiCall::new("PUT", format!("{}/fields", api_path(&skill.name))).with_body(body)];
     page_with(
@@ -141,20 +131,12 @@ fn respond(visit: &Visit, skill: &Skill, typed: TypedFields, error: Option<Error
             layout: Layout::new(visit, Section::Skills, skill.name.as_str()).with_calls(visit, calls),
             head: Head::of(visit, skill, Tab::Fields),
             typed,
-            version: skill.version,
+            original: original.to_json()?,
+            current,
+            version,
             roles: ROLES.map(Role::as_str),
-            made_summary: (skill.summary_by == SummaryBy::Author).then(|| skill.summary.as_str().into()),
-            error: error.as_ref().map(explain),
+            made_summary: (skill.summary_by != SummaryBy::Author).then(|| skill.summary.as_str().into()),
+            error: error.as_ref().map(|error| explain(error, CONFLICT)),
         },
     )
-}
-
-fn explain(error: &Error) -> Block {
-    match error {
-        Error::VersionConflict { current_version } => Block(format!(
-            "Version {current_version} was saved while you were editing. Your entries are below. Save again to write \
-             them onto the current version."
-        )),
-        other => sentence(other),
-    }
 }

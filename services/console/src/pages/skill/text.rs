@@ -12,13 +12,16 @@ use serde_json::json;
 
 use super::{Head, Tab, api_path};
 use crate::api_call::ApiCall;
-use crate::failure::{Failure, sentence, status_of};
+use crate::failure::{Failure, explain, status_of};
 use crate::form::Form;
 use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::{page_with, see};
-use crate::shown::{Block, Line, When, unix_lines};
+use crate::shown::{Block, Line, When, lines_like, unix_lines};
 use crate::visit::Visit;
+
+const CONFLICT: &str = "Nothing of yours is lost: your text is below, and the current one beneath it. Save again to replace \
+    the current text.";
 
 #[derive(Template)]
 #[template(path = "skill_text.html")]
@@ -60,9 +63,10 @@ pub async fn save(skill: Path<String>, form: Form<Edited>) -> Result<HttpRespons
     let Form { visit, fields } = form;
     let name = skill.into_inner();
     let typed = unix_lines(&fields.text);
+    let stored = skills::read_skill_md(&visit.ctx, &name).await?;
     let input = SaveSkill {
         name: Some(name.clone()),
-        skill_md: Some(typed.clone()),
+        skill_md: Some(lines_like(&String::from_utf8_lossy(&stored.content), &typed)),
         expected_version: Some(fields.version),
         ..SaveSkill::default()
     };
@@ -101,7 +105,7 @@ fn respond(visit: &Visit, stored: Stored, rejected: Option<RejectedText>) -> Res
     let calls = [ApiCall::get(format!("{api}/SKILL.md")), ApiCall::new("POST", "/v1/skills").with_body(body)];
     let status = rejected.as_ref().map_or(StatusCode::OK, |rejected| status_of(&rejected.error));
     let (error, typed) = match rejected {
-        Some(RejectedText { error, typed }) => (Some(explain(&error)), typed),
+        Some(RejectedText { error, typed }) => (Some(explain(&error, CONFLICT)), typed),
         None => (None, text.clone()),
     };
     page_with(
@@ -118,17 +122,6 @@ fn respond(visit: &Visit, stored: Stored, rejected: Option<RejectedText>) -> Res
             updated: visit.when(skill.updated_at),
         },
     )
-}
-
-/// Returns an error in the words of the page.
-fn explain(error: &Error) -> Block {
-    match error {
-        Error::VersionConflict { current_version } => Block(format!(
-            "Someone else saved version {current_version} while you were editing. Nothing of yours is lost: your text \
-             is below, and the current one beneath it. Save again to replace the current text."
-        )),
-        other => sentence(other),
-    }
 }
 
 fn facts(skill: &Skill) -> Vec<(&'static str, Line)> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::visitor::Visitor;
+use super::visitor::{Visitor, area, hidden};
 use crate::callers::{World, skill};
 
 fn text(name: &str, body: &str) -> String {
@@ -53,7 +53,7 @@ async fn the_text_is_edited_on_the_version_that_was_shown() {
     let late = alice.post(path, &[("text", &text("mcp/plan", "Typed meanwhile.")), ("version", "1")]).await;
     assert_eq!(late.status, 409, "{late}");
     let shown = late.text();
-    assert!(shown.contains("Typed meanwhile.") && shown.contains("Third.") && shown.contains("Someone else saved"));
+    assert!(shown.contains("Typed meanwhile.") && shown.contains("Third.") && shown.contains("while you were editing"));
     assert!(shown.contains(r#"name="version" value="2""#), "saving again is on the current version: {shown}");
     assert_eq!(world.alice.peek("mcp/plan").await["version"], 2);
 
@@ -75,7 +75,7 @@ async fn versions_are_compared_word_by_word_and_rolled_back() {
 
     let stale = alice.post("/console/skills/plan/rollback", &[("version", "1"), ("current", "1")]).await;
     assert_eq!(stale.status, 409, "{stale}");
-    assert!(stale.text().contains("Nothing was rolled back"), "{stale}");
+    assert!(stale.text().contains("was not rolled back"), "{stale}");
     let done = alice.post("/console/skills/plan/rollback", &[("version", "1"), ("current", "2")]).await;
     assert_eq!((done.status, done.header("location")), (303, "/console/skills/plan/versions?done=rolled-back"));
     let skill = world.alice.peek("plan").await;
@@ -89,6 +89,9 @@ async fn only_changed_fields_are_written() {
     let world = World::new().await;
     world.alice.create(skill("plan")).await;
     let alice = Visitor::of(&world.alice).await;
+    let opened = alice.page("/console/skills/plan/fields").await;
+    assert!(opened.contains("Without one, the index shows: Does plan"), "the generated summary: {opened}");
+    let original = hidden(&opened, "original");
     let fields = |tags: &'static str, version: &'static str| {
         [
             ("description", "Does plan. Use when somebody asks for it."),
@@ -100,6 +103,7 @@ async fn only_changed_fields_are_written() {
             ("role", "utility"),
             ("pinned", "on"),
             ("version", version),
+            ("original", original.as_str()),
         ]
     };
     let answer = alice.post("/console/skills/plan/fields", &fields("one\r\n two \r\n\r\n", "1")).await;
@@ -114,6 +118,51 @@ async fn only_changed_fields_are_written() {
     assert!(late.text().contains("three") && late.text().contains("while you were editing"), "{late}");
     let wrong = fields("one", "2").map(|(name, value)| (name, if name == "role" { "king" } else { value }));
     assert_eq!(alice.post("/console/skills/plan/fields", &wrong).await.status, 422);
+}
+
+#[tokio::test]
+async fn saving_again_after_a_conflict_keeps_what_others_saved() {
+    let world = World::new().await;
+    world.alice.create(skill("plan")).await;
+    let alice = Visitor::of(&world.alice).await;
+    let path = "/console/skills/plan/fields";
+    let opened = alice.page(path).await;
+    let others = json!({"tags": ["theirs"], "category": "home", "expected_version": 1});
+    world.alice.put("/v1/skills/plan/fields", others).await.ok(200);
+    let (original, description) = (hidden(&opened, "original"), "Does plan well. Use it when asked.");
+    let sent =
+        [("summary", ""), ("category", "office"), ("tags", ""), ("triggers", ""), ("see_also", ""), ("role", "")];
+    let mine = [("description", description), ("version", "1"), ("original", &original)];
+    let late = alice.post(path, &[&sent[..], &mine].concat()).await;
+    assert_eq!(late.status, 409, "{late}");
+    let page = late.text();
+    assert!(page.contains("Current text:<pre>home</pre>"), "beside the typed category: {page}");
+    assert_eq!(area(&page, "tags"), "theirs", "a field that was not changed has the current text");
+    assert_eq!(area(&page, "description"), description);
+
+    let (original, version, tags) = (hidden(&page, "original"), hidden(&page, "version"), area(&page, "tags"));
+    let mine = [("description", description), ("version", &version), ("original", &original), ("tags", &tags)];
+    let sent = [("summary", ""), ("category", "office"), ("triggers", ""), ("see_also", ""), ("role", "")];
+    let again = alice.post(path, &[&sent[..], &mine].concat()).await;
+    assert_eq!(again.status, 303, "{again}");
+    let stored = world.alice.peek("plan").await;
+    assert_eq!((&stored["tags"], &stored["category"]), (&json!(["theirs"]), &json!("office")), "{stored}");
+    assert_eq!(stored["description"], description);
+}
+
+#[tokio::test]
+async fn a_text_with_windows_line_ends_keeps_them() {
+    let world = World::new().await;
+    let windows = text("plan", "First.\n\nSecond.").replace('\n', "\r\n");
+    world.alice.post("/v1/skills", json!({"name": "plan", "skill_md": windows})).await.ok(201);
+    assert_eq!(world.alice.get("/v1/skills/plan/SKILL.md").await.text(), windows, "the API keeps them");
+    let alice = Visitor::of(&world.alice).await;
+    let same = alice.post("/console/skills/plan", &[("text", &windows), ("version", "1")]).await;
+    assert_eq!(same.header("location"), "/console/skills/plan?done=unchanged", "{same}");
+    let edited = windows.replace("Second.", "Third.");
+    let answer = alice.post("/console/skills/plan", &[("text", &edited), ("version", "1")]).await;
+    assert_eq!(answer.status, 303, "{answer}");
+    assert_eq!(world.alice.get("/v1/skills/plan/SKILL.md").await.text(), edited);
 }
 
 #[tokio::test]

@@ -14,6 +14,10 @@ use crate::talk::Talk;
 /// A word that only Alice's data contains.
 const SECRET: &str = "quetzalcoatl";
 
+/// The fields of the skill as its page has them.
+const ORIGINAL: &str = r#"{"description": "", "summary": "", "category": "", "tags": "", "triggers": "", "see_also": "",
+    "role": "", "pinned": null}"#;
+
 /// Ids of Alice's data.
 struct Ids {
     memory: String,
@@ -73,6 +77,7 @@ fn step(route: &Route, ids: &Ids) -> Option<Step> {
             ("see_also", ""),
             ("role", ""),
             ("version", "3"),
+            ("original", ORIGINAL),
         ],
         ("POST", "/memories/{memory}") => vec![("content", "Stolen"), ("tags", ""), ("version", "1")],
         ("POST", "/soul") => vec![("text", "Stolen"), ("version", "0")],
