@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::api_call::ApiCall;
 use crate::failure::Failure;
-use crate::form::{AdminForm, Nothing};
+use crate::form::AdminForm;
 use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::{page, see};
@@ -25,6 +25,17 @@ pub struct JobFilters {
     #[serde(default)]
     state: String,
     cursor: Option<String>,
+}
+
+impl JobFilters {
+    fn path(&self, root: &str, cursor: Option<&str>) -> String {
+        format!("{root}/jobs{}", link::query(&[("state", Some(&*self.state)), ("cursor", cursor)]))
+    }
+
+    /// Returns the same part of the list, after an action.
+    fn after(&self, done: &str) -> String {
+        link::after(&self.path("/console", self.cursor.as_deref()), done)
+    }
 }
 
 struct JobRow {
@@ -47,6 +58,7 @@ struct Jobs {
     rows: Vec<JobRow>,
     states: [(&'static str, &'static str); 4],
     state: String,
+    cursor: Option<String>,
     is_first: bool,
     first: String,
     next: Option<String>,
@@ -54,16 +66,14 @@ struct Jobs {
 
 /// Lists the jobs.
 pub async fn list(visit: AdminVisit, filters: Query<JobFilters>) -> Result<HttpResponse, Failure> {
-    let (visit, JobFilters { state, cursor }) = (visit.0, filters.into_inner());
+    let (visit, filters) = (visit.0, filters.into_inner());
+    let JobFilters { state, cursor } = &filters;
     let unknown = |_| Error::Malformed(format!("there is no state '{state}'"));
     let wanted = Some(state.as_str()).filter(|state| !state.is_empty()).map(str::parse::<JobState>).transpose();
     let query = ListJobs { state: wanted.map_err(unknown)?, page: PageQuery { limit: None, cursor: cursor.clone() } };
     let found = tenants::list_jobs(&visit.ctx, &query).await?;
-    let path = |root: &str, cursor: Option<&str>| {
-        format!("{root}/jobs{}", link::query(&[("state", Some(&state)), ("cursor", cursor)]))
-    };
     let calls = [
-        ApiCall::get(path("/v1/admin", cursor.as_deref())),
+        ApiCall::get(filters.path("/v1/admin", cursor.as_deref())),
         ApiCall::new("POST", "/v1/admin/jobs/ID/retry"),
         ApiCall::new("DELETE", "/v1/admin/jobs/ID"),
     ];
@@ -72,22 +82,23 @@ pub async fn list(visit: AdminVisit, filters: Query<JobFilters>) -> Result<HttpR
         rows: found.items.into_iter().map(|job| row_of(&visit, job)).collect(),
         states: STATES,
         is_first: cursor.is_none(),
-        first: path("/console", None),
-        next: found.next_cursor.as_deref().map(|cursor| path("/console", Some(cursor))),
-        state,
+        first: filters.path("/console", None),
+        next: found.next_cursor.as_deref().map(|cursor| filters.path("/console", Some(cursor))),
+        state: filters.state,
+        cursor: filters.cursor,
     })
 }
 
 /// Runs a job again.
-pub async fn retry(id: Path<JobId>, form: AdminForm<Nothing>) -> Result<HttpResponse, Failure> {
+pub async fn retry(id: Path<JobId>, form: AdminForm<JobFilters>) -> Result<HttpResponse, Failure> {
     tenants::retry_job(&form.visit.ctx, id.into_inner()).await?;
-    Ok(see("/console/jobs?done=retried"))
+    Ok(see(&form.fields.after("retried")))
 }
 
 /// Deletes a job without running it.
-pub async fn discard(id: Path<JobId>, form: AdminForm<Nothing>) -> Result<HttpResponse, Failure> {
+pub async fn discard(id: Path<JobId>, form: AdminForm<JobFilters>) -> Result<HttpResponse, Failure> {
     tenants::discard_job(&form.visit.ctx, id.into_inner()).await?;
-    Ok(see("/console/jobs?done=discarded"))
+    Ok(see(&form.fields.after("discarded")))
 }
 
 fn row_of(visit: &Visit, job: Job) -> JobRow {

@@ -26,17 +26,39 @@ pub struct UserFilters {
     cursor: Option<String>,
 }
 
+impl UserFilters {
+    fn path(&self, root: &str, cursor: Option<&str>) -> String {
+        format!("{root}/users{}", link::query(&[("prefix", Some(self.prefix.trim())), ("cursor", cursor)]))
+    }
+
+    /// Returns the same part of the list, after an action.
+    fn after(&self, done: &str) -> String {
+        link::after(&self.path("/console", self.cursor.as_deref()), done)
+    }
+}
+
 /// The user to suspend, with the reason.
 #[derive(Deserialize)]
 pub struct Suspended {
     user: String,
     reason: String,
+    #[serde(flatten)]
+    filters: UserFilters,
 }
 
 /// The user to resume.
 #[derive(Deserialize)]
 pub struct Named {
     user: String,
+    #[serde(flatten)]
+    filters: UserFilters,
+}
+
+/// A suspension that was rejected.
+struct Rejected {
+    user: String,
+    reason: String,
+    error: Error,
 }
 
 struct UserRow {
@@ -49,6 +71,8 @@ struct UserRow {
     held: Option<Line>,
     suspended: Option<Line>,
     is_self: bool,
+    /// The reason that was typed to suspend this user, if it was rejected.
+    typed: Option<String>,
 }
 
 #[derive(Template)]
@@ -57,6 +81,7 @@ struct Users {
     layout: Layout,
     rows: Vec<UserRow>,
     prefix: String,
+    cursor: Option<String>,
     error: Option<Block>,
     is_first: bool,
     first: String,
@@ -71,11 +96,12 @@ pub async fn list(visit: AdminVisit, filters: Query<UserFilters>) -> Result<Http
 /// Suspends a user.
 pub async fn suspend(form: AdminForm<Suspended>) -> Result<HttpResponse, Failure> {
     let AdminForm { visit, fields } = form;
-    let input = Suspend { reason: fields.reason };
-    match tenants::suspend_user(&visit.ctx, &fields.user, &input).await {
-        Ok(_) => Ok(see(&listed(&fields.user, "suspended"))),
+    let Suspended { user, reason, filters } = fields;
+    let input = Suspend { reason };
+    match tenants::suspend_user(&visit.ctx, &user, &input).await {
+        Ok(_) => Ok(see(&filters.after("suspended"))),
         Err(error @ (Error::Internal(_) | Error::NotFound { .. })) => Err(error.into()),
-        Err(error) => respond(&visit, UserFilters { prefix: fields.user, cursor: None }, Some(error)).await,
+        Err(error) => respond(&visit, filters, Some(Rejected { user, reason: input.reason, error })).await,
     }
 }
 
@@ -83,42 +109,37 @@ pub async fn suspend(form: AdminForm<Suspended>) -> Result<HttpResponse, Failure
 pub async fn resume(form: AdminForm<Named>) -> Result<HttpResponse, Failure> {
     let AdminForm { visit, fields } = form;
     tenants::resume_user(&visit.ctx, &fields.user).await?;
-    Ok(see(&listed(&fields.user, "resumed")))
+    Ok(see(&fields.filters.after("resumed")))
 }
 
-/// Returns the page of a user after an action.
-fn listed(user: &str, done: &str) -> String {
-    format!("/console/users{}", link::query(&[("prefix", Some(user)), ("done", Some(done))]))
-}
-
-async fn respond(visit: &Visit, filters: UserFilters, error: Option<Error>) -> Result<HttpResponse, Failure> {
-    let UserFilters { prefix, cursor } = filters;
-    let given = Some(prefix.trim()).filter(|prefix| !prefix.is_empty());
-    let query = PageQuery { limit: None, cursor: cursor.clone() };
+async fn respond(visit: &Visit, filters: UserFilters, rejected: Option<Rejected>) -> Result<HttpResponse, Failure> {
+    let given = Some(filters.prefix.trim()).filter(|prefix| !prefix.is_empty());
+    let query = PageQuery { limit: None, cursor: filters.cursor.clone() };
     let found = tenants::list_users(&visit.ctx, given, &query).await?;
-    let path = |root: &str, cursor: Option<&str>| {
-        format!("{root}/users{}", link::query(&[("prefix", given), ("cursor", cursor)]))
-    };
+    let error = rejected.as_ref().map(|rejected| &rejected.error);
     let calls = [
-        ApiCall::get(path("/v1/admin", cursor.as_deref())),
+        ApiCall::get(filters.path("/v1/admin", filters.cursor.as_deref())),
         ApiCall::new("PUT", "/v1/admin/users/USER/suspension").with_body(json!({ "reason": "..." })),
     ];
     page_with(
-        error.as_ref().map_or(StatusCode::OK, status_of),
+        error.map_or(StatusCode::OK, status_of),
         &Users {
             layout: Layout::new(visit, Section::Users, "Users").with_calls(visit, calls),
-            is_first: cursor.is_none(),
-            first: path("/console", None),
-            next: found.next_cursor.as_deref().map(|cursor| path("/console", Some(cursor))),
-            rows: found.items.into_iter().map(|user| row_of(visit, user)).collect(),
-            error: error.as_ref().map(sentence),
-            prefix,
+            is_first: filters.cursor.is_none(),
+            first: filters.path("/console", None),
+            next: found.next_cursor.as_deref().map(|cursor| filters.path("/console", Some(cursor))),
+            rows: found.items.into_iter().map(|user| row_of(visit, user, rejected.as_ref())).collect(),
+            error: error.map(sentence),
+            prefix: filters.prefix,
+            cursor: filters.cursor,
         },
     )
 }
 
-fn row_of(visit: &Visit, user: User) -> UserRow {
+fn row_of(visit: &Visit, user: User, rejected: Option<&Rejected>) -> UserRow {
+    let rejected = rejected.filter(|rejected| rejected.user == user.external_id);
     UserRow {
+        typed: rejected.map(|rejected| rejected.reason.clone()),
         name: user.external_id.as_str().into(),
         is_self: visit.ctx.principal.external_id() == Some(user.external_id.as_str()),
         raw: user.external_id,

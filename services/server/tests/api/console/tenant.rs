@@ -15,18 +15,21 @@ async fn an_admin_suspends_and_resumes_a_user() {
     let list = admin.page("/console/users").await;
     assert!(list.contains("alice") && list.contains("anna-admin"), "{list}");
     assert!(admin.page("/console/users?prefix=zz").await.contains("No such user"));
-    let short = admin.post("/console/users/suspend", &[("user", "alice"), ("reason", "no")]).await;
+    let fields = [("user", "alice"), ("reason", "no"), ("prefix", "a")];
+    let short = admin.post("/console/users/suspend", &fields).await;
     assert!(short.status >= 400 && short.text().contains(r#"role="alert""#), "{short}");
+    assert!(short.text().contains(r#"name="reason" type="text" value="no""#), "the typed reason stays: {short}");
+    assert!(short.text().contains(r#"name="prefix" type="search" value="a""#), "and the filter: {short}");
     let own = admin.post("/console/users/suspend", &[("user", "anna-admin"), ("reason", "by mistake")]).await;
     assert_eq!(own.status, 403, "{own}");
-    let fields = [("user", "alice"), ("reason", "left <b>the company</b>")];
+    let fields = [("user", "alice"), ("reason", "left <b>the company</b>"), ("prefix", "al")];
     let done = admin.post("/console/users/suspend", &fields).await;
-    assert_eq!(done.header("location"), "/console/users?prefix=alice&done=suspended", "{done}");
+    assert_eq!(done.header("location"), "/console/users?prefix=al&done=suspended", "{done}");
     let page = admin.page("/console/users?prefix=alice&done=suspended").await;
     assert!(page.contains("left &#60;b&#62;the company") && page.contains("Let in again"), "{page}");
     assert!(world.admin.get("/v1/admin/users/alice").await.ok(200)["suspended_at"].is_string());
     let back = admin.post("/console/users/resume", &[("user", "alice")]).await;
-    assert_eq!(back.status, 303, "{back}");
+    assert_eq!((back.status, back.header("location")), (303, "/console/users?done=resumed"), "{back}");
     assert!(world.admin.get("/v1/admin/users/alice").await.ok(200)["suspended_at"].is_null());
 }
 
@@ -67,8 +70,8 @@ async fn a_dead_job_is_retried_and_discarded() {
     let admin = Visitor::of(&world.admin).await;
     let page = admin.page("/console/jobs?state=dead").await;
     assert!(page.contains("&#60;b&#62;broken") && page.contains(&format!("/console/jobs/{first}/retry")), "{page}");
-    let done = admin.post(&format!("/console/jobs/{first}/retry"), &[]).await;
-    assert_eq!(done.header("location"), "/console/jobs?done=retried", "{done}");
+    let done = admin.post(&format!("/console/jobs/{first}/retry"), &[("state", "dead")]).await;
+    assert_eq!(done.header("location"), "/console/jobs?state=dead&done=retried", "the filter stays: {done}");
     let done = admin.post(&format!("/console/jobs/{second}/discard"), &[]).await;
     assert_eq!(done.header("location"), "/console/jobs?done=discarded", "{done}");
     let left = world.admin.get("/v1/admin/jobs").await.ok(200);
