@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Path;
 use askama::Template;
+use futures_util::future::try_join;
 use knowhow_domain::Error;
 use knowhow_ops::sessions::{self, GetTurn, TurnAnswer};
 
@@ -41,9 +42,11 @@ struct TurnPage {
 /// Shows a turn.
 pub async fn show(visit: Visit, path: Path<(String, i32)>) -> Result<HttpResponse, Failure> {
     let (session, turn) = path.into_inner();
-    let answer = sessions::get_turn(&visit.ctx, &GetTurn { session: session.clone(), turn }).await?;
+    let query = GetTurn { session: session.clone(), turn };
+    let read = try_join(sessions::get_turn(&visit.ctx, &query), sessions::get_session(&visit.ctx, &session));
+    let (answer, opened) = read.await?;
     let answer: TurnAnswer = serde_json::from_str(&answer).map_err(Error::internal)?;
-    let last = sessions::get_session(&visit.ctx, &session).await?.session.turns;
+    let last = opened.session.turns;
     let session = link::encode(&session);
     let calls = [ApiCall::get(format!("/v1/sessions/{session}/turns/{turn}"))];
     page(&TurnPage {
