@@ -87,7 +87,7 @@ def prepare():
     call("POST", f"/v1/sessions/{session}/turns", ADMIN, {"message": f"use water-plants today {HOSTILE}"})
     call("POST", f"/v1/sessions/{session}/reply", ADMIN, {"message": "The plants are watered."})
     pages = ["", "/skills", "/memories", "/soul", "/conversations", "/sessions", "/snapshot", "/review", "/users", "/keys", "/audit", "/jobs"]
-    pages += [f"/skills/water-plants{tab}" for tab in ("", "/resources", "/versions", "/fields")]
+    pages += [f"/skills/water-plants{tab}" for tab in ("", "/resources", "/knowledge", "/versions", "/fields")]
     pages += [f"/memories/{memory['id']}", f"/sessions/{session}", f"/sessions/{session}/turns/1"]
     return [f"/console{page}" for page in pages]
 

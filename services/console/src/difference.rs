@@ -182,11 +182,11 @@ impl Row {
 
 /// Splits a text at its first code point: the text before, the code point, the text after.
 fn split_code_point(text: &str) -> Option<(&str, &str, &str)> {
-    let is_code = |code: &str| (4..=6).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_hexdigit());
-    text.match_indices("<U+").find_map(|(start, _)| {
-        let end = start + text.get(start..)?.find('>')? + 1;
-        let code = text.get(start + 3..end - 1).filter(|code| is_code(code));
-        code.and_then(|_| Some((text.get(..start)?, text.get(start..end)?, text.get(end..)?)))
+    text.match_indices("<U+").find_map(|(start, mark)| {
+        let code = text[start + mark.len()..].bytes().take(7).take_while(u8::is_ascii_hexdigit).count();
+        let end = start + mark.len() + code + 1;
+        let is_code = (4..=6).contains(&code) && text.get(end - 1..end) == Some(">");
+        is_code.then(|| (&text[..start], &text[start..end], &text[end..]))
     })
 }
 

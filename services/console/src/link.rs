@@ -32,8 +32,10 @@ pub fn after(path: &str, done: &str) -> String {
 }
 
 /// Last segments of forms that have no page of the same path, with the number of segments to their page.
-const ACTIONS: [(&str, usize); 10] = [
+const ACTIONS: [(&str, usize); 12] = [
     ("rollback", 1),
+    ("relate", 1),
+    ("unrelate", 1),
     ("forget", 1),
     ("approve", 1),
     ("reject", 1),

@@ -1,6 +1,7 @@
 //! The page of a skill, with a tab for each view.
 
 pub mod fields;
+pub mod knowledge;
 pub mod resources;
 pub mod text;
 pub mod versions;
@@ -17,6 +18,7 @@ use crate::visit::Visit;
 pub enum Tab {
     Text,
     Resources,
+    Knowledge,
     Versions,
     Fields,
 }

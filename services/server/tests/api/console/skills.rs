@@ -180,3 +180,35 @@ async fn files_are_only_downloaded() {
     assert_eq!(file.header("content-disposition"), "attachment; filename*=UTF-8''a.html");
     assert_eq!(file.text(), html);
 }
+
+#[tokio::test]
+async fn the_knowledge_of_a_skill_shows_its_use_relations_and_memories() {
+    let world = World::new().await;
+    world.alice.create_all(&["plan", "web-perf"]).await;
+    let alice = Visitor::of(&world.alice).await;
+    let path = "/console/skills/plan/knowledge";
+    let empty = alice.page(path).await;
+    assert!(empty.contains("No related skills") && empty.contains("No memories") && !empty.contains("<svg"), "{empty}");
+
+    for outcome in ["success", "failure"] {
+        let used = json!({"skill": "plan", "session_key": outcome, "outcome": outcome});
+        world.alice.post("/v1/skills/used", used).await.ok(200);
+    }
+    world.alice.post("/v1/memories", json!({"content": "`plan` was of use on Friday"})).await.ok(201);
+    let added = alice.post("/console/skills/plan/relate", &[("kind", "requires"), ("other", "web-perf")]).await;
+    assert_eq!((added.status, added.header("location")), (303, "/console/skills/plan/knowledge?done=saved"), "{added}");
+    let page = alice.page(path).await;
+    for text in ["Used 2 times", "50 % success", "<svg", "web-perf", "declared", "was of use on Friday"] {
+        assert!(page.contains(text), "{text} is missing: {page}");
+    }
+    let other = alice.page("/console/skills/web-perf/knowledge").await;
+    assert!(other.contains("is required by") && !other.contains("/unrelate"), "{other}");
+
+    let unknown = alice.post("/console/skills/plan/relate", &[("kind", "requires"), ("other", "nothing")]).await;
+    assert_eq!(unknown.status, 404, "{unknown}");
+    let wrong = alice.post("/console/skills/plan/relate", &[("kind", "loves"), ("other", "web-perf")]).await;
+    assert_eq!(wrong.status, 422, "{wrong}");
+    let removed = alice.post("/console/skills/plan/unrelate", &[("kind", "requires"), ("other", "web-perf")]).await;
+    assert_eq!(removed.header("location"), "/console/skills/plan/knowledge?done=removed", "{removed}");
+    assert!(alice.page(path).await.contains("No related skills"));
+}

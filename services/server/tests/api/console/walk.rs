@@ -60,6 +60,10 @@ fn step(route: &Route, ids: &Ids) -> Option<Step> {
         ("GET", "" | "/login" | "/skills" | "/memories" | "/soul" | "/conversations" | "/sessions") => vec![],
         ("GET", "/snapshot" | "/review" | "/users" | "/keys" | "/audit" | "/jobs" | "/static/{file}") => vec![],
         ("GET", "/skills/{skill}" | "/skills/{skill}/resources" | "/skills/{skill}/versions") => vec![],
+        ("GET", "/skills/{skill}/knowledge") => vec![],
+        ("POST", "/skills/{skill}/relate" | "/skills/{skill}/unrelate") => {
+            vec![("kind", "requires"), ("other", "held")]
+        }
         ("GET", "/skills/{skill}/fields" | "/memories/{memory}" | "/sessions/{session}") => vec![],
         ("GET", "/sessions/{session}/turns/{turn}" | "/review/{submission}") => vec![],
         ("GET", "/skills/{skill}/file") => vec![("path", "references/a.md")],
