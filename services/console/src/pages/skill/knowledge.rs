@@ -18,6 +18,8 @@ use crate::respond::{page, see};
 use crate::shown::{Block, Line, When};
 use crate::visit::Visit;
 
+/// Number of days in the chart of uses. Each takes four units of its width.
+const CHART_DAYS: usize = 90;
 /// Height of the chart of uses.
 const CHART_HEIGHT: i64 = 40;
 
@@ -60,7 +62,6 @@ struct KnowledgePage {
     bars: Vec<Bar>,
     /// Days with at least one use, newest first.
     days: Vec<DayOfSkill>,
-    days_shown: usize,
     relations: Vec<RelationRow>,
     memories: Vec<MemoryRow>,
     memory_count: i64,
@@ -84,7 +85,6 @@ pub async fn show(visit: Visit, skill: Path<String>) -> Result<HttpResponse, Fai
         outcomes: outcomes(&found),
         bars: bars(&found.days),
         days: found.days.iter().rev().filter(|day| day.times_used > 0).copied().collect(),
-        days_shown: found.days.len(),
         relations: found.relations.into_iter().map(|relation| relation_row(relation, head.may_write)).collect(),
         memories: found.memories.into_iter().map(|memory| memory_row(&visit, memory)).collect(),
         memory_count: found.memory_count,
@@ -140,12 +140,13 @@ fn outcomes(found: &Knowledge) -> String {
     }
 }
 
-/// Returns a bar for each day with a use. The highest bar fills the chart.
+/// Returns a bar for each day with a use; today is at the right. The highest bar fills the chart.
 fn bars(days: &[DayOfSkill]) -> Vec<Bar> {
     let most = days.iter().map(|day| day.times_used).max().unwrap_or_default().max(1);
+    let first = CHART_DAYS.saturating_sub(days.len());
     let bar = |(number, day): (usize, &DayOfSkill)| {
         let height = (day.times_used * CHART_HEIGHT + most - 1) / most;
-        (height > 0).then_some(Bar { x: number * 4, y: CHART_HEIGHT - height, height })
+        (height > 0).then_some(Bar { x: (first + number) * 4, y: CHART_HEIGHT - height, height })
     };
     days.iter().enumerate().filter_map(bar).collect()
 }
