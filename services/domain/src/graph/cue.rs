@@ -90,12 +90,14 @@ fn is_meant(text: &str, cue: Cue) -> bool {
     let end = sentence.find(['.', '!', '?']).map(|at| &sentence[at..=at]);
     // "What depends on it": the cue is part of a relative clause about another thing.
     let is_relative = RELATIVE.is_match(before);
+    let clause = clause(text, cue);
+    let is_conditional = cue.kind == RelationType::Requires && CONDITION.is_match(clause);
     end != Some("?")
         && !is_relative
         && !is_open(&['`'])
         && !is_open(&['"', '“', '”'])
-        && !NEGATION.is_match(clause(text, cue))
-        && !(cue.kind == RelationType::Requires && CONDITION.is_match(clause(text, cue)))
+        && !is_conditional
+        && !NEGATION.is_match(clause)
 }
 
 /// Returns the part of the sentence before the cue that can negate the cue or name its subject.

@@ -1,4 +1,4 @@
-//! What the service knows about a skill: its use, its relations and the memories that name it.
+//! The use of a skill, its relations, and the memories that name it.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -36,7 +36,7 @@ struct RelationRow {
     removable: Option<&'static str>,
 }
 
-struct MemoryRow {
+struct NamingMemory {
     path: String,
     content: Block,
     tainted: bool,
@@ -63,7 +63,7 @@ struct KnowledgePage {
     /// Days with at least one use, newest first.
     days: Vec<DayOfSkill>,
     relations: Vec<RelationRow>,
-    memories: Vec<MemoryRow>,
+    memories: Vec<NamingMemory>,
     memory_count: i64,
     may_see_memories: bool,
     /// Types of relations that can be declared, with their words.
@@ -188,8 +188,8 @@ fn words(kind: RelationType, is_out: bool) -> &'static str {
     }
 }
 
-fn memory_row(visit: &Visit, memory: MentioningMemory) -> MemoryRow {
-    MemoryRow {
+fn memory_row(visit: &Visit, memory: MentioningMemory) -> NamingMemory {
+    NamingMemory {
         path: format!("/console/memories/{}", memory.id),
         content: memory.content.into(),
         tainted: memory.tainted,
