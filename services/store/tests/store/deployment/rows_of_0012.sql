@@ -9,8 +9,8 @@ insert into issuers (tenant_id, issuer_id, iss, audience, algorithm, jwks_url, c
     values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, '01900000-0000-7000-8000-000000001003'::uuid::text, 'knowhow', 'RS256', 'https://login.test.example/keys', now());
 insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at)
     values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, '01900000-0000-7000-8000-000000001003'::uuid::text, '\x00', 'Test', '{}', now());
-insert into console_sessions (tenant_id, user_id, secret_hash, scopes, iss, created_at, used_at, ends_at)
-    values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, sha256('01900000-0000-7000-8000-000000001003'::uuid::text::bytea), '{}', 'test', now(), now(), now() + interval '12 hours');
+insert into console_sessions (tenant_id, user_id, secret_hash, scopes, issuer_id, created_at, used_at, ends_at)
+    values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, sha256('01900000-0000-7000-8000-000000001003'::uuid::text::bytea), '{}', '01900000-0000-7000-8000-000000001003'::uuid, now(), now(), now() + interval '12 hours');
 insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
     values ('01900000-0000-7000-8000-000000001001'::uuid, '01900000-0000-7000-8000-000000001002'::uuid, '01900000-0000-7000-8000-000000001003'::uuid, now(), 'test', 'test', 'test');
 insert into audit_seals (tenant_id, number, behind, last_id, entries, entries_hash, previous_hash, seal_hash, mac, mac_under, first_at, last_at,
@@ -114,8 +114,8 @@ insert into issuers (tenant_id, issuer_id, iss, audience, algorithm, jwks_url, c
     values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, '01900000-0000-7000-8000-000000002003'::uuid::text, 'knowhow', 'RS256', 'https://login.test.example/keys', now());
 insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at)
     values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, '01900000-0000-7000-8000-000000002003'::uuid::text, '\x00', 'Test', '{}', now());
-insert into console_sessions (tenant_id, user_id, secret_hash, scopes, iss, created_at, used_at, ends_at)
-    values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, sha256('01900000-0000-7000-8000-000000002003'::uuid::text::bytea), '{}', 'test', now(), now(), now() + interval '12 hours');
+insert into console_sessions (tenant_id, user_id, secret_hash, scopes, issuer_id, created_at, used_at, ends_at)
+    values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, sha256('01900000-0000-7000-8000-000000002003'::uuid::text::bytea), '{}', '01900000-0000-7000-8000-000000002003'::uuid, now(), now(), now() + interval '12 hours');
 insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
     values ('01900000-0000-7000-8000-000000002001'::uuid, '01900000-0000-7000-8000-000000002002'::uuid, '01900000-0000-7000-8000-000000002003'::uuid, now(), 'test', 'test', 'test');
 insert into audit_seals (tenant_id, number, behind, last_id, entries, entries_hash, previous_hash, seal_hash, mac, mac_under, first_at, last_at,
