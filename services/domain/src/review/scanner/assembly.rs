@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::{Captures, Regex, Replacer};
 
 use super::outline::{LineKind, Outline};
 use super::work::ScanBudget;
@@ -39,6 +39,8 @@ struct AssemblyPatterns {
     text: Regex,
     rot13: Regex,
     reversed: Regex,
+    /// A line without these has no character codes, no lists to join and no turned texts.
+    special: Regex,
 }
 
 #[expect(clippy::expect_used, reason = "constants, which every test compiles")]
@@ -65,6 +67,7 @@ static PATTERNS: LazyLock<AssemblyPatterns> = LazyLock::new(|| {
         text: made(r#""([^"\n]{1,400})"|'([^'\n]{1,400})'"#),
         rot13: made(r"(?i)rot_?13|n-za-m"),
         reversed: made(r"(?i)\brev\b|\[::-1\]|\breverse\(\)|\breversed\("),
+        special: made(r"(?i)chr\(|fromc|join\(|rot_?13|n-za-m|rev|\[::-1"),
     }
 });
 
@@ -184,9 +187,13 @@ fn variables_replaced<'a>(line: &'a str, variables: &Variables<'_>, place: Place
 
 /// Returns the line without disguise.
 fn undone(line: &str) -> String {
-    let once = unquoted(&unquoted(&joined(line)));
-    let mut whole = PATTERNS.blank.replace_all(&once, " ").into_owned();
-    for text in hidden_texts(line) {
+    let is_special = PATTERNS.special.is_match(line);
+    let special = if is_special { codes_joined(line) } else { Cow::Borrowed(line) };
+    let whole = if has_quote(&special) { replaced(special, &PATTERNS.plus, "") } else { special };
+    let whole = unquoted(unquoted(whole));
+    let whole = if whole.contains("IFS") { replaced(whole, &PATTERNS.blank, " ") } else { whole };
+    let mut whole = whole.into_owned();
+    for text in if is_special { hidden_texts(line) } else { Vec::new() } {
         whole.push(' ');
         whole.push_str(&text);
     }
@@ -194,15 +201,30 @@ fn undone(line: &str) -> String {
 }
 
 /// Removes quoting within words. Two neighbouring quotes share a letter, so a line needs two passes.
-fn unquoted(line: &str) -> String {
+fn unquoted(line: Cow<'_, str>) -> Cow<'_, str> {
     let patterns = &*PATTERNS;
-    let line = patterns.within.replace_all(line, "$1$2");
-    let line = patterns.inner.replace_all(&line, |found: &Captures<'_>| match (&found[2], &found[4]) {
+    let has_sign = line.contains(['\\', '^', '$']) || line.contains("''") || line.contains("\"\"");
+    let line = if has_sign { replaced(line, &patterns.within, "$1$2") } else { line };
+    if !has_quote(&line) {
+        return line;
+    }
+    replaced(line, &patterns.inner, |found: &Captures<'_>| match (&found[2], &found[4]) {
         // A whole word in quotes is a text.
         ("", "") => found[0].to_owned(),
         (start, end) => format!("{}{start}{}{end}", &found[1], &found[3]),
-    });
-    line.into_owned()
+    })
+}
+
+fn has_quote(line: &str) -> bool {
+    line.contains(['"', '\''])
+}
+
+/// Replaces all matches of a pattern.
+fn replaced<'a>(line: Cow<'a, str>, pattern: &Regex, by: impl Replacer) -> Cow<'a, str> {
+    match pattern.replace_all(&line, by) {
+        Cow::Borrowed(_) => line,
+        Cow::Owned(replaced) => Cow::Owned(replaced),
+    }
 }
 
 /// Returns the ASCII character of a code such as `99` or `0x63`.
@@ -213,21 +235,20 @@ fn letter(code: &str) -> Option<char> {
     code.ok().filter(u8::is_ascii).map(char::from)
 }
 
-/// Joins the parts of texts: sums, lists and character codes.
-fn joined(line: &str) -> String {
+/// Joins the parts of texts: character codes and lists.
+fn codes_joined(line: &str) -> Cow<'_, str> {
     let patterns = &*PATTERNS;
-    let line = patterns.code.replace_all(line, |found: &Captures<'_>| {
+    let line = replaced(Cow::Borrowed(line), &patterns.code, |found: &Captures<'_>| {
         letter(&found[1]).map_or_else(|| found[0].to_owned(), |letter| format!("\"{letter}\""))
     });
-    let line = patterns.codes.replace_all(&line, |found: &Captures<'_>| {
+    let line = replaced(line, &patterns.codes, |found: &Captures<'_>| {
         format!("\"{}\"", found[1].split(',').filter_map(letter).collect::<String>())
     });
-    let line = patterns.list.replace_all(&line, |found: &Captures<'_>| {
+    replaced(line, &patterns.list, |found: &Captures<'_>| {
         let items = found.get(1).or_else(|| found.get(2)).map_or("", |items| items.as_str());
         let joined: String = items.split(['"', '\'']).skip(1).step_by(2).collect();
         format!("\"{joined}\"")
-    });
-    patterns.plus.replace_all(&line, "").into_owned()
+    })
 }
 
 /// Decodes the quoted texts of a line that names rot13 or reversal.

@@ -6,7 +6,7 @@
 //! - `views` makes the views of a file: the text as written, without invisible characters, decoded, and hidden texts.
 //! - `assembly` undoes the disguise of commands and replaces variables.
 //! - `search` tries the rules of `rules.toml` on each line that contains their words. `needs` extracts these words from
-//!   the patterns, and `prefilter` finds them.
+//!   the patterns, `prefilter` selects patterns by them, and `words` finds them in a text.
 //! - `quoting` detects warnings and quotations; `refusal` detects commands that a text forbids.
 //! - `composites` combines findings.
 //! - `unasked` finds hooks and other commands that a host runs without asking. `names` scans the names of a skill and
@@ -40,6 +40,7 @@ mod text;
 mod unasked;
 mod views;
 mod windows;
+mod words;
 mod work;
 
 #[cfg(test)]

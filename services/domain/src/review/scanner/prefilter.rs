@@ -6,37 +6,43 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use super::needs::AnyOf;
+use super::words::WordSearch;
 
-use super::needs::{AnyOf, EDGE, is_of_word};
+/// The start and the number of a word in a text.
+pub(super) type FoundWord = (usize, u32);
+
+/// The words in a text with their places, in the order of their starts.
+#[derive(Default)]
+pub(super) struct FoundWords {
+    words: Vec<FoundWord>,
+}
+
+impl FoundWords {
+    /// Returns the words that begin in a range.
+    pub(super) fn in_range(&self, range: &Range<usize>) -> &[FoundWord] {
+        let start = self.words.partition_point(|(at, _)| *at < range.start);
+        let end = self.words.partition_point(|(at, _)| *at < range.end);
+        &self.words[start..end]
+    }
+}
 
 /// A single search for the words from all patterns.
 pub(super) struct Prefilter {
-    search: AhoCorasick,
-    /// Words by their number in `search`.
-    words: Vec<PrefilterWord>,
+    search: WordSearch,
+    /// For each word in `search`, the numbers of the needs that it meets.
+    met_by: Vec<Vec<usize>>,
     /// For each need, the patterns to check if a text meets the need.
     led_to: Vec<Vec<usize>>,
     /// For each pattern, the needs that a text must meet.
     needs: Vec<Vec<usize>>,
 }
 
-/// A searched word.
-struct PrefilterWord {
-    /// Whether the word must begin, or end, at a word boundary.
-    begins: bool,
-    ends: bool,
-    /// Numbers of the needs that the word meets.
-    meets: Vec<usize>,
-}
-
 impl Prefilter {
     /// Makes a search for patterns with these needs. A pattern without needs is never found.
-    ///
-    /// # Errors
-    /// If there are too many words for the search.
-    pub(super) fn of(patterns: impl Iterator<Item = Vec<AnyOf>>) -> Result<Self, aho_corasick::BuildError> {
+    pub(super) fn of(patterns: impl Iterator<Item = Vec<AnyOf>>) -> Self {
         let mut numbers: HashMap<AnyOf, usize> = HashMap::new();
         let mut needs = Vec::new();
         for mut of_pattern in patterns {
@@ -56,36 +62,34 @@ impl Prefilter {
         for (need, number) in &numbers {
             need.iter().for_each(|word| met_by.entry(word).or_default().push(*number));
         }
-        let search = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            // An NFA takes a tenth of a DFA's memory and is as fast, because a DFA does not fit into the processor's
-            // caches.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(met_by.keys().map(|word| word.replace(EDGE, "")))?;
-        let words = met_by.into_iter();
-        let words = words.map(|(word, meets)| PrefilterWord {
-            begins: word.starts_with(EDGE),
-            ends: word.ends_with(EDGE),
-            meets,
-        });
-        Ok(Self { search, words: words.collect(), led_to, needs })
+        let search = WordSearch::of(met_by.keys().copied());
+        Self { search, met_by: met_by.into_values().collect(), led_to, needs }
     }
 
-    /// Returns the indices of the patterns that can match a text, in order.
-    pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
-        let bytes = text.as_bytes();
-        let is_edge = |at: usize| {
-            let is_of_word = |at: usize| bytes.get(at).copied().is_some_and(is_of_word);
-            at.checked_sub(1).is_some_and(is_of_word) != is_of_word(at)
-        };
+    /// Returns the numbers of the words that lead to a pattern.
+    pub(super) fn words_of(&self, pattern: usize) -> impl Iterator<Item = usize> {
+        let needs = &self.needs[pattern];
+        let words = self.met_by.iter().enumerate();
+        words.filter(|(_, met)| met.iter().any(|need| needs.contains(need))).map(|(word, _)| word)
+    }
+
+    /// Returns the number of different words.
+    pub(super) fn words(&self) -> usize {
+        self.met_by.len()
+    }
+
+    /// Finds the words in a text. The words replace those of an earlier text.
+    pub(super) fn find(&self, text: &str, found: &mut FoundWords) {
+        found.words.clear();
+        self.search.each(text, |at, word| found.words.push((at, word)));
+    }
+
+    /// Returns the indices of the patterns that can match the part of the text that has the words, in order.
+    pub(super) fn candidates(&self, words: &[FoundWord]) -> Vec<usize> {
         let mut met = vec![false; self.led_to.len()];
         let mut candidates = Vec::new();
-        for found in self.search.find_overlapping_iter(text) {
-            let word = &self.words[found.pattern().as_usize()];
-            if (word.begins && !is_edge(found.start())) || (word.ends && !is_edge(found.end())) {
-                continue;
-            }
-            for need in &word.meets {
+        for (_, word) in words {
+            for need in &self.met_by[*word as usize] {
                 if !std::mem::replace(&mut met[*need], true) {
                     candidates.extend_from_slice(&self.led_to[*need]);
                 }

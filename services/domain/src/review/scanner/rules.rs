@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::category::Category;
 use super::hosts::{HostKind, Hosts};
 use super::needs::{self, AnyOf};
-use super::prefilter::Prefilter;
+use super::prefilter::{FoundWord, FoundWords, Prefilter};
 use super::report::{Tier, Verdict, View};
 use super::secrets::{self, SecretPattern};
 
@@ -29,17 +29,33 @@ pub(super) struct Rules {
     pub(super) composites: Vec<Composite>,
     pub(super) hosts: Hosts,
     built_in: HashMap<String, BuiltIn>,
-    /// Index of the patterns for lines and paragraphs.
-    of_lines: PatternIndex,
-    /// Index of the patterns that are tried on several lines with their line breaks.
-    of_blocks: PatternIndex,
+    index: PatternIndex,
 }
 
 /// Selects the patterns that can match a text.
 struct PatternIndex {
     prefilter: Prefilter,
-    /// Indices of the rule and of the pattern within the rule, by pattern number in the prefilter.
-    places: Vec<(usize, usize)>,
+    /// The patterns by their number in the prefilter.
+    places: Vec<PatternPlace>,
+    /// For each word of the prefilter, whether a pattern for blocks needs it.
+    of_blocks: Vec<bool>,
+}
+
+/// The place of a pattern in the rules.
+struct PatternPlace {
+    rule: usize,
+    /// Number within the rule.
+    pattern: usize,
+    area: PatternArea,
+}
+
+/// The part of a text that a pattern is tried on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PatternArea {
+    /// A line, or a paragraph whose lines are joined.
+    Line,
+    /// Several lines with their line breaks.
+    Block,
 }
 
 /// A rule about a line or a paragraph.
@@ -157,7 +173,7 @@ impl Rules {
         let data: RuleFile = toml::from_str(data).expect("rules.toml");
         let mut rules = data.rule;
         let mut of_secrets = Some(secrets::patterns());
-        let (mut of_lines, mut of_blocks) = (Vec::new(), Vec::new());
+        let mut indexed = Vec::new();
         for (index, rule) in rules.iter_mut().enumerate() {
             let plain = std::mem::take(&mut rule.patterns).into_iter().map(|pattern| (pattern.exact.text, None));
             let secrets = of_secrets.take_if(|_| rule.id == secrets::RULE).unwrap_or_default();
@@ -171,15 +187,15 @@ impl Rules {
                 let keywords = secret.iter().map(|secret| secret.keywords.clone());
                 read.needs.extend(keywords.filter(|keywords| !keywords.is_empty()));
                 let is_block = secret.as_ref().is_some_and(|secret| secret.is_block);
-                let known = if is_block { &mut of_blocks } else { &mut of_lines };
-                known.push((read.needs, (index, rule.patterns.len())));
+                let area = if is_block { PatternArea::Block } else { PatternArea::Line };
+                indexed.push((read.needs, PatternPlace { rule: index, pattern: rule.patterns.len(), area }));
                 rule.patterns.push(RulePattern::of(text, read.quick_form, secret));
             }
         }
-        let (of_lines, of_blocks) = (PatternIndex::of(of_lines), PatternIndex::of(of_blocks));
+        let index = PatternIndex::of(indexed);
         let built_in = data.built_in.into_iter().map(|rule| (rule.id.clone(), rule)).collect();
         let hosts = data.hosts.indexed();
-        Self { version: data.version, rules, composites: data.composite, hosts, built_in, of_lines, of_blocks }
+        Self { version: data.version, rules, composites: data.composite, hosts, built_in, index }
     }
 
     /// Returns a rule that is implemented in code.
@@ -187,20 +203,25 @@ impl Rules {
         &self.built_in[id]
     }
 
-    /// Returns the patterns that can match a line or paragraph, with their rules.
-    pub(super) fn in_line(
-        &'static self,
-        text: &str,
-    ) -> impl Iterator<Item = (&'static Rule, &'static RulePattern)> + use<> {
-        self.of_lines.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
+    /// Finds the words of all patterns in a text.
+    pub(super) fn find_words(&self, text: &str, found: &mut FoundWords) {
+        self.index.prefilter.find(text, found);
     }
 
-    /// Returns the multi-line patterns that can match a text, with their rules.
-    pub(super) fn in_block(
+    /// Checks whether a pattern for several lines needs a word.
+    pub(super) fn is_of_block(&self, word: u32) -> bool {
+        self.index.of_blocks[word as usize]
+    }
+
+    /// Returns the patterns for an area that can match a text with these words, with their rules.
+    pub(super) fn candidates(
         &'static self,
-        text: &str,
+        words: &[FoundWord],
+        area: PatternArea,
     ) -> impl Iterator<Item = (&'static Rule, &'static RulePattern)> + use<> {
-        self.of_blocks.candidates(text).map(|(rule, number)| (&self.rules[rule], &self.rules[rule].patterns[number]))
+        let places = self.index.prefilter.candidates(words).into_iter().map(|pattern| &self.index.places[pattern]);
+        let places = places.filter(move |place| place.area == area);
+        places.map(|place| (&self.rules[place.rule], &self.rules[place.rule].patterns[place.pattern]))
     }
 
     /// Returns the id and reason of each rule that can be in a scan.
@@ -214,18 +235,15 @@ impl Rules {
 }
 
 impl PatternIndex {
-    /// Makes an index of patterns, each given by its needs and its place: rule index and pattern index.
-    ///
-    /// # Panics
-    /// If there are too many words; the tests of this crate rule that out.
-    #[expect(clippy::expect_used, reason = "the data is compiled in, and every test of the scanner reads it")]
-    fn of(patterns: Vec<(Vec<AnyOf>, (usize, usize))>) -> Self {
+    /// Makes an index of patterns, each given by its needs and its place.
+    fn of(patterns: Vec<(Vec<AnyOf>, PatternPlace)>) -> Self {
         let (needs, places): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
-        Self { prefilter: Prefilter::of(needs.into_iter()).expect("words of the patterns"), places }
-    }
-
-    fn candidates(&self, text: &str) -> impl Iterator<Item = (usize, usize)> + use<'_> {
-        self.prefilter.candidates(text).into_iter().map(|pattern| self.places[pattern])
+        let prefilter = Prefilter::of(needs.into_iter());
+        let mut of_blocks = vec![false; prefilter.words()];
+        for (pattern, _) in places.iter().enumerate().filter(|(_, place)| place.area == PatternArea::Block) {
+            prefilter.words_of(pattern).for_each(|word| of_blocks[word] = true);
+        }
+        Self { prefilter, places, of_blocks }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Tries the rules on a view line by line. A pattern is tried only if the line contains its words.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr_iter;
 use regex::bytes::Regex;
 
 use super::category::Category;
@@ -11,13 +13,14 @@ use super::findings::Findings;
 use super::invisible;
 use super::numbers;
 use super::outline::{LineKind, Outline};
+use super::prefilter::{FoundWord, FoundWords};
 use super::quoting;
 use super::report::{Finding, Span, View};
-use super::rules::{MatchCondition, Rule, RulePattern, Rules};
+use super::rules::{MatchCondition, PatternArea, Rule, RulePattern, Rules};
 use super::scanned_file::ScannedFile;
 use super::secrets::SecretPattern;
 use super::text::Text;
-use super::windows::{segments, windows};
+use super::windows::{WINDOW_BYTES, WINDOW_STEP, segments, windows};
 use super::work::ScanBudget;
 
 /// Cost of searching a line for words, in bytes of the work budget.
@@ -29,13 +32,13 @@ const SECRET_COST: usize = 1024;
 
 /// Searches a view unchanged, and with its lines joined. Returns `false` if the work budget is exceeded.
 pub(super) fn run(place: &ScannedFile<'_>, view: &Text<'_>, findings: &mut Findings, work: &mut ScanBudget) -> bool {
-    let mut search = ViewSearch { place, view, findings, work };
-    search.pass(&view.text, false)
-        && search.pass_over_blocks()
-        && match joined(view, place.outline) {
-            Some(text) => search.pass(&text, true),
-            None => true,
-        }
+    if work.is_used_up() {
+        return false;
+    }
+    let joined = JoinedText::of(view, place.outline);
+    let words = FoundWords::default();
+    let mut search = ViewSearch { place, view, findings, work, words, block_words: Vec::new() };
+    search.pass(&joined) && search.pass_over_blocks()
 }
 
 struct ViewSearch<'a> {
@@ -43,6 +46,10 @@ struct ViewSearch<'a> {
     view: &'a Text<'a>,
     findings: &'a mut Findings,
     work: &'a mut ScanBudget,
+    /// Words of the text that was searched last.
+    words: FoundWords,
+    /// Words of patterns for several lines. Of each word, one per [`WINDOW_STEP`] bytes is stored.
+    block_words: Vec<FoundWord>,
 }
 
 /// A part of a view on which patterns are tried.
@@ -54,33 +61,98 @@ struct ViewSegment<'a> {
     is_joined: bool,
 }
 
+impl<'a> ViewSegment<'a> {
+    /// Makes a segment from a range of a text that begins at `start` in the view.
+    fn of(text: &'a str, range: &Range<usize>, start: usize, is_joined: bool) -> Self {
+        Self { part: &text[range.clone()], start: start + range.start, is_joined }
+    }
+}
+
 impl ViewSearch<'_> {
-    /// Searches `text`, which is as long as the view, so that positions are equal. Returns `false` if the work budget
-    /// is exceeded.
-    fn pass(&mut self, text: &str, is_joined: bool) -> bool {
-        segments(text).all(|range| {
-            // A paragraph of one line was already searched as a line.
-            let is_known = is_joined && !self.view.text[range.clone()].contains('\n');
-            let segment = ViewSegment { part: &text[range.clone()], start: range.start, is_joined };
-            range.is_empty()
-                || is_known
-                || (self.work.charge(range.len() + A_LINE)
-                    && self.try_rules(&segment, Rules::get().in_line(segment.part)))
+    /// Searches the lines and paragraphs of the view. Returns `false` if the work budget is exceeded.
+    fn pass(&mut self, joined: &JoinedText<'_>) -> bool {
+        let mut start = 0;
+        joined.text.split('\n').all(|paragraph| {
+            let range = start..start + paragraph.len();
+            start = range.end + 1;
+            range.is_empty() || self.pass_over_paragraph(joined, range)
         })
+    }
+
+    /// Searches the lines of a paragraph, and then the paragraph with its lines joined.
+    fn pass_over_paragraph(&mut self, joined: &JoinedText<'_>, range: Range<usize>) -> bool {
+        let part = &self.view.text[range.clone()];
+        let is_short = part.len() <= WINDOW_BYTES;
+        // All lines of a short paragraph share one search for words.
+        if is_short {
+            self.find_words(&joined.with_blanks[range.clone()], range.start);
+        }
+        let are_lines_done = segments(part).all(|line| {
+            let words = is_short.then(|| line.clone());
+            self.pass_over_segment(&ViewSegment::of(part, &line, range.start, false), words)
+        });
+        if !part.contains('\n') || !are_lines_done {
+            return are_lines_done;
+        }
+        let text = &joined.text[range.clone()];
+        let are_words_known = is_short && text == &joined.with_blanks[range.clone()];
+        segments(text).all(|segment| {
+            // Lines of one window were already searched.
+            let is_known = !part[segment.clone()].contains('\n');
+            let words = are_words_known.then(|| segment.clone());
+            is_known || self.pass_over_segment(&ViewSegment::of(text, &segment, range.start, true), words)
+        })
+    }
+
+    /// Searches a segment. `words` is its range in the text that was searched for words, if it was.
+    fn pass_over_segment(&mut self, segment: &ViewSegment<'_>, words: Option<Range<usize>>) -> bool {
+        if segment.part.is_empty() {
+            return true;
+        }
+        if !self.work.charge(segment.part.len() + A_LINE) {
+            return false;
+        }
+        let words = words.unwrap_or_else(|| {
+            self.find_words(segment.part, segment.start);
+            0..segment.part.len()
+        });
+        let candidates = Rules::get().candidates(self.words.in_range(&words), PatternArea::Line);
+        self.try_rules(segment, candidates)
+    }
+
+    /// Finds the words of a text that begins at `start` in the view.
+    fn find_words(&mut self, text: &str, start: usize) {
+        let rules = Rules::get();
+        rules.find_words(text, &mut self.words);
+        let of_blocks = self.words.in_range(&(0..text.len())).iter().filter(|(_, word)| rules.is_of_block(*word));
+        for (at, word) in of_blocks {
+            let step = (start + at) / WINDOW_STEP * WINDOW_STEP;
+            let is_known =
+                self.block_words.iter().rev().take_while(|(known, _)| *known == step).any(|(_, known)| known == word);
+            if !is_known {
+                self.block_words.push((step, *word));
+            }
+        }
     }
 
     /// Searches the view for secrets that span several lines. Returns `false` if the work budget is exceeded.
     fn pass_over_blocks(&mut self) -> bool {
         let text = self.view.text.as_ref();
+        let rules = Rules::get();
         if !self.work.charge(text.len() + A_LINE) {
             return false;
         }
-        if Rules::get().in_block(text).next().is_none() {
+        self.block_words.sort_unstable();
+        if rules.candidates(&self.block_words, PatternArea::Block).next().is_none() {
             return true;
         }
         windows(text).all(|range| {
-            let segment = ViewSegment { part: &text[range.clone()], start: range.start, is_joined: false };
-            self.work.charge(range.len() + A_LINE) && self.try_rules(&segment, Rules::get().in_block(segment.part))
+            // A window may begin a few bytes before its step.
+            let first = self.block_words.partition_point(|(step, _)| step + WINDOW_STEP < range.start);
+            let end = self.block_words.partition_point(|(step, _)| *step < range.end);
+            let candidates = rules.candidates(&self.block_words[first..end], PatternArea::Block);
+            let segment = ViewSegment::of(text, &range, 0, false);
+            self.work.charge(range.len() + A_LINE) && self.try_rules(&segment, candidates)
         })
     }
 
@@ -216,35 +288,41 @@ fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
     }
 }
 
-/// Joins the lines in each paragraph and command. Returns `None` if the view has only one line. The length stays the
-/// same: a line break becomes a blank, and so does a backslash or caret before the line break.
-fn joined(view: &Text<'_>, outline: &Outline) -> Option<String> {
-    let text = view.text.as_ref();
-    if !text.trim_end().contains('\n') {
-        return None;
-    }
-    let mut bytes = text.as_bytes().to_vec();
-    let mut number = 0;
-    for (at, _) in text.match_indices('\n') {
-        let joins = if view.is_part {
-            true
-        } else {
-            let place = view.span(&(at..at)).start;
-            while outline.lines.get(number + 1).is_some_and(|line| line.text.start <= place) {
-                number += 1;
+/// A view with the lines joined in each paragraph and command. The length stays the same, so that positions are equal.
+struct JoinedText<'a> {
+    /// A line break becomes a blank, and so does a backslash or caret before the line break.
+    text: Cow<'a, str>,
+    /// Only a line break becomes a blank, so this text has all words of the lines.
+    with_blanks: Cow<'a, str>,
+}
+
+impl<'a> JoinedText<'a> {
+    fn of(view: &'a Text<'_>, outline: &Outline) -> Self {
+        let text = view.text.as_ref();
+        let (mut bytes, mut with_blanks) = (text.as_bytes().to_vec(), text.as_bytes().to_vec());
+        let mut number = 0;
+        for at in memchr_iter(b'\n', text.as_bytes()) {
+            let joins = if view.is_part {
+                true
+            } else {
+                let place = view.span(&(at..at)).start;
+                while outline.lines.get(number + 1).is_some_and(|line| line.text.start <= place) {
+                    number += 1;
+                }
+                outline.joins_next(number, text[..at].trim_end_matches('\r'))
+            };
+            if !joins {
+                continue;
             }
-            outline.joins_next(number, text[..at].trim_end_matches('\r'))
-        };
-        if !joins {
-            continue;
+            (bytes[at], with_blanks[at]) = (b' ', b' ');
+            let before = if at > 0 && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            bytes[before] = b' ';
+            if before > 0 && matches!(bytes[before - 1], b'\\' | b'^') {
+                bytes[before - 1] = b' ';
+            }
         }
-        bytes[at] = b' ';
-        let before = if at > 0 && bytes[at - 1] == b'\r' { at - 1 } else { at };
-        bytes[before] = b' ';
-        if before > 0 && matches!(bytes[before - 1], b'\\' | b'^') {
-            bytes[before - 1] = b' ';
-        }
+        // Only ASCII bytes were replaced by ASCII bytes, so the texts are still valid UTF-8.
+        let made = |bytes| String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned);
+        Self { text: made(bytes), with_blanks: made(with_blanks) }
     }
-    // Only ASCII bytes were replaced by ASCII bytes, so the text is still valid UTF-8.
-    String::from_utf8(bytes).ok()
 }

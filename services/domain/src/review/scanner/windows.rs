@@ -8,7 +8,7 @@ use memchr::memchr;
 pub(super) const WINDOW_STEP: usize = 4096;
 /// Size of a window in bytes; longer lines are split. Searching a long line takes at most twice the work of short
 /// lines. A match of at most [`WINDOW_STEP`] bytes is complete in at least one window.
-const WINDOW_BYTES: usize = 2 * WINDOW_STEP;
+pub(super) const WINDOW_BYTES: usize = 2 * WINDOW_STEP;
 
 /// Splits a text into windows that begin [`WINDOW_STEP`] bytes apart.
 pub(super) fn windows(text: &str) -> impl Iterator<Item = Range<usize>> {

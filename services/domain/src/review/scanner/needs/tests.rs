@@ -4,7 +4,8 @@ use proptest::string::bytes_regex_parsed;
 use proptest::test_runner::TestRunner;
 use regex_syntax::hir::Repetition;
 
-use super::super::rules::Rules;
+use super::super::prefilter::FoundWords;
+use super::super::rules::{PatternArea, Rules};
 use super::*;
 
 /// Returns the needs of a pattern, each with its words. `_` stands for an edge.
@@ -102,9 +103,12 @@ fn the_prefilter_selects_every_rule_pattern_that_matches() {
         let keyword = pattern.secret.iter().flat_map(|secret| &secret.keywords).next().map_or("", String::as_str);
         let made = (0..MADE).map(|_| format!("{keyword} {}", texts.new_tree(&mut runner).unwrap().current()));
         let mut tried = 0;
+        let mut words = FoundWords::default();
         for text in made.filter(|text| pattern.exact().is_match(text.as_bytes())).take(TRIED) {
             tried += 1;
-            let mut given = Rules::get().in_line(&text).chain(Rules::get().in_block(&text));
+            Rules::get().find_words(&text, &mut words);
+            let candidates = |area| Rules::get().candidates(words.in_range(&(0..text.len())), area);
+            let mut given = candidates(PatternArea::Line).chain(candidates(PatternArea::Block));
             let is_given = given.any(|(_, other)| std::ptr::eq(other, pattern));
             assert!(is_given, "{}: {text:?}", pattern.exact().as_str());
             assert!(pattern.searchers().all(|searcher| searcher.compiled().is_match(text.as_bytes())), "{text:?}");
