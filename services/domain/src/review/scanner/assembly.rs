@@ -23,6 +23,8 @@ const ASSIGNMENT: usize = 64;
 const RESOLVING: usize = 8;
 /// Minimum length of a text that is turned or reversed, in bytes.
 const SHORTEST_TURNED: usize = 8;
+/// Minimum number of commas in a list of character codes.
+const FEWEST_CODES: usize = 11;
 /// Number of times that variables are replaced, because a value may name another variable.
 const ROUNDS: usize = 3;
 
@@ -32,6 +34,7 @@ struct AssemblyPatterns {
     code: Regex,
     codes: Regex,
     list: Regex,
+    numbers: Regex,
     plus: Regex,
     within: Regex,
     inner: Regex,
@@ -59,6 +62,9 @@ static PATTERNS: LazyLock<AssemblyPatterns> = LazyLock::new(|| {
         ),
         list: made(
             r#"\[((?:\s*["'][^"'\n]{0,60}["']\s*,?)+)\]\s*\.join\(\s*(?:""|'')\s*\)|(?:""|'')\.join\(\s*[\[(]((?:\s*["'][^"'\n]{0,60}["']\s*,?)+)[\])]\s*\)"#,
+        ),
+        numbers: made(
+            r"[\[({]\s*((?:0x[0-9a-fA-F]{2}|[0-9]{2,3})(?:\s*,\s*(?:0x[0-9a-fA-F]{2}|[0-9]{2,3})){11,})\s*,?\s*[\])}]",
         ),
         plus: made(r#"["']\s*(?:\+|\.\.|\.|&)\s*["']"#),
         within: made(r#"([0-9A-Za-z/.-])(?:''|""|\\|\^|\$@|\$\*)([0-9A-Za-z/.-])"#),
@@ -167,7 +173,7 @@ pub(super) fn resolved(
 /// Checks whether a line has a character that disguise needs. Prose is resolved only if it may contain a command.
 fn is_assembled(line: &str, kind: LineKind) -> bool {
     let has_sign =
-        line.bytes().any(|byte| matches!(byte, b'$' | b'\\' | b'^' | b'+' | b'%' | b'{' | b'(' | b'"' | b'\''));
+        line.bytes().any(|byte| matches!(byte, b'$' | b'\\' | b'^' | b'+' | b'%' | b'{' | b'(' | b'[' | b'"' | b'\''));
     has_sign && (kind == LineKind::Code || line.contains(['`', '|']) || line.starts_with("    "))
 }
 
@@ -193,6 +199,10 @@ fn undone(line: &str) -> String {
     let whole = unquoted(unquoted(whole));
     let whole = if whole.contains("IFS") { replaced(whole, &PATTERNS.blank, " ") } else { whole };
     let mut whole = whole.into_owned();
+    for text in number_texts(line) {
+        whole.push(' ');
+        whole.push_str(&text);
+    }
     for text in if is_special { hidden_texts(line) } else { Vec::new() } {
         whole.push(' ');
         whole.push_str(&text);
@@ -249,6 +259,16 @@ fn codes_joined(line: &str) -> Cow<'_, str> {
         let joined: String = items.split(['"', '\'']).skip(1).step_by(2).collect();
         format!("\"{joined}\"")
     })
+}
+
+/// Decodes the lists of numbers that are all codes of ASCII characters.
+fn number_texts(line: &str) -> Vec<String> {
+    if line.bytes().filter(|byte| *byte == b',').count() < FEWEST_CODES {
+        return Vec::new();
+    }
+    let lists = PATTERNS.numbers.captures_iter(line);
+    let texts = lists.filter_map(|found| found[1].split(',').map(letter).collect::<Option<String>>());
+    texts.filter(|text| text.chars().all(|c| c.is_ascii_graphic() || c.is_ascii_whitespace())).collect()
 }
 
 /// Decodes the quoted texts of a line that names rot13 or reversal.

