@@ -111,13 +111,13 @@ impl WordSearch {
             was_of_word = is_of_word;
             let flags = wanted & (self.triples[hash(next >> 8, FILTER_BITS)] | self.firsts[usize::from(*first)]);
             if flags != 0 {
-                self.at(&bytes[at..], next, flags, &mut |word| found(at, word));
+                self.at(&bytes[at..], (next, flags), &mut |word| found(at, word));
             }
         }
     }
 
     /// Calls `found` with the number of each word at the beginning of the bytes. The flags select the buckets.
-    fn at(&self, bytes: &[u8], next: u32, flags: u8, found: &mut impl FnMut(u32)) {
+    fn at(&self, bytes: &[u8], (next, flags): (u32, u8), found: &mut impl FnMut(u32)) {
         let next = WordStart { bytes: next, length: START };
         let mut left = flags;
         while left != 0 {
@@ -137,6 +137,21 @@ impl WordStart {
     /// Returns the first bytes of the start.
     fn cut(self, length: usize) -> Self {
         Self { bytes: self.bytes >> (8 * (self.length - length)), length }
+    }
+}
+
+impl Word {
+    /// Checks whether the word is at the beginning of the bytes, which begin with its start. `tail` has the bytes after
+    /// the start, and `rest` the bytes of the word after its tail.
+    fn is_there(&self, rest: &[u8], tail: u64, bytes: &[u8]) -> bool {
+        let length = usize::from(self.length);
+        if tail & MASKS[length.saturating_sub(START)] != self.tail
+            || (self.has_rest && !bytes[length..].starts_with(rest))
+        {
+            return false;
+        }
+        let end = length + rest.len();
+        !self.ends || is_of_word(bytes[end - 1]) != is_of_word(bytes[end])
     }
 }
 
@@ -183,28 +198,13 @@ impl Buckets {
         let Some(tail) = bytes[START..].first_chunk().map(|tail| u64::from_le_bytes(*tail)) else { return };
         for number in first as usize..self.words.len() {
             let word = &self.words[number];
-            if self.is_there(word, number, tail, bytes) {
+            if word.is_there(&self.rests[number], tail, bytes) {
                 found(word.number);
             }
             if word.is_last {
                 break;
             }
         }
-    }
-
-    fn is_there(&self, word: &Word, number: usize, tail: u64, bytes: &[u8]) -> bool {
-        let mut length = usize::from(word.length);
-        if tail & MASKS[length.saturating_sub(START)] != word.tail {
-            return false;
-        }
-        if word.has_rest {
-            let rest = &self.rests[number];
-            if !bytes[length..].starts_with(rest) {
-                return false;
-            }
-            length += rest.len();
-        }
-        !word.ends || is_of_word(bytes[length - 1]) != is_of_word(bytes[length])
     }
 }
 
