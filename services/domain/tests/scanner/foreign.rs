@@ -42,7 +42,7 @@ fn sets_in(folder: &Path) -> Vec<PathBuf> {
 /// Prints the share of each set that the scanner quarantines, and the share that it at least reviews. With
 /// `SHOW_FINDINGS` it also prints the verdict of each skill.
 #[test]
-#[ignore = "reads a folder outside the project"]
+#[ignore = "measures accuracy: make bench-scan"]
 fn attacks_of_others_are_counted() {
     let Some(folder) = std::env::var_os("KNOWHOW_ATTACKS") else {
         println!("attacks of others: skipped, KNOWHOW_ATTACKS is not set");
