@@ -9,7 +9,7 @@ run: ## build, set up and serve on 127.0.0.1:8080 (PORT=..., RUN_FROM=source), w
 	@scripts/dev/run.sh
 
 test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
-	@scripts/dev/test.sh
+	@scripts/dev/test.sh --no-fail-fast
 
 test-cost: ## measure expensive requests and their effect on other users, in the build of make run: minutes
 	@KNOWHOW_TEST_COMMIT=on scripts/dev/test.sh --profile quick --lib --test api --test store -- --ignored --nocapture --test-threads=1 cost

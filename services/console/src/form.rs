@@ -69,8 +69,14 @@ async fn extract<T: DeserializeOwned>(
     if let Ok(found) = &found {
         allows(&found.session.bearer)?;
     }
-    let body = console.entry.read_form(&request, payload, BYTES).await;
     let page = || page_of(request.path()).to_owned();
+    // The typed texts of an ended session are shown again. The body of a stranger is not read.
+    let is_ended = matches!(&found, Err(Error::Unauthenticated(_))) && visit::has_cookie(&console, &request);
+    let found = match found {
+        Err(error) if !is_ended => return Err(Failure::of_form(error, page(), &[])),
+        found => found,
+    };
+    let body = console.entry.read_form(&request, payload, BYTES).await;
     let found = found.map_err(|error| Failure::of_form(error, page(), body.as_deref().unwrap_or_default()))?;
     let body = body?;
     let fail = |error| Failure::of_form(error, page(), &body);

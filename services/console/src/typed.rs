@@ -25,13 +25,18 @@ pub struct TypedText {
 }
 
 impl TypedText {
-    /// Reads the typed texts of a form, without empty ones.
+    /// Reads the typed texts of a form, without empty ones. Of a repeated field, only the first is read.
     pub fn of_form(body: &[u8]) -> Vec<Self> {
-        let typed = |(field, text): (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)| {
-            let (_, name) = FIELDS.iter().find(|(known, _)| *known == field)?;
-            (!text.trim().is_empty()).then(|| Self { name, text: text.into_owned() })
-        };
-        form_urlencoded::parse(body).filter_map(typed).collect()
+        let mut typed: Vec<Self> = Vec::new();
+        for (field, text) in form_urlencoded::parse(body) {
+            let known = FIELDS.iter().find(|(known, _)| *known == field);
+            if let Some((_, name)) = known.filter(|(_, name)| typed.iter().all(|other| other.name != *name))
+                && !text.trim().is_empty()
+            {
+                typed.push(Self { name, text: text.into_owned() });
+            }
+        }
+        typed
     }
 }
 
@@ -41,7 +46,7 @@ mod tests {
 
     #[test]
     fn only_typed_texts_are_read() {
-        let body = b"form=abc&version=3&text=a%26b%0D%0Ac&comment=+&token=secret&tags=one";
+        let body = b"form=abc&version=3&text=a%26b%0D%0Ac&comment=+&token=secret&tags=one&tags=two";
         let found: Vec<_> = TypedText::of_form(body).into_iter().map(|typed| (typed.name, typed.text)).collect();
         assert_eq!(found, [("Text", "a&b\r\nc".to_owned()), ("Tags", "one".to_owned())]);
     }

@@ -90,6 +90,11 @@ pub async fn find(request: &HttpRequest) -> Result<Found> {
     Ok(Found { console, cookie, session })
 }
 
+/// Checks whether a request has the cookie of a session, also of one that has ended.
+pub fn has_cookie(console: &Console, request: &HttpRequest) -> bool {
+    SessionCookie::read(request.headers(), console.address.is_over_tls).is_some()
+}
+
 /// Admits the user of a session.
 pub async fn admit(request: &HttpRequest, found: Found) -> Result<Visit> {
     let Found { console, cookie, session } = found;

@@ -154,14 +154,21 @@ fn read(listing: &Listing, skill: &Skill, fix: bool) -> Result<ReadSkill, String
     Ok(ReadSkill { name, document: document.raw().as_bytes().to_vec(), resources, digest, fixes })
 }
 
-/// Checks whether a file is a private key or a store of keys. A page that quotes a key is not.
+/// Checks whether a file is a private key or a store of keys. A page or program that quotes a key is not.
 fn is_key(path: &str, bytes: &[u8]) -> bool {
     const NAMES: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-    const ENDS: [&str; 5] = [".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
+    const STORES: [&str; 6] = ["p12", "pfx", "jks", "keystore", "kdbx", "ppk"];
+    const KEYS: [&str; 7] = ["", "pem", "key", "asc", "crt", "cer", "p8"];
     let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    let first_line = bytes.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_pem = first_line.starts_with(b"-----BEGIN ") && first_line.trim_ascii_end().ends_with(b"PRIVATE KEY-----");
-    is_pem || NAMES.contains(&file.as_str()) || ENDS.iter().any(|end| file.ends_with(end))
+    let end = file.rsplit_once('.').map_or("", |(_, end)| end);
+    let is_begin = |line: &[u8]| {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+        let label = line.strip_prefix(b"-----BEGIN ").and_then(|label| label.strip_suffix(b"-----"));
+        label.is_some_and(|label| label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK"))
+    };
+    let lines = || bytes.trim_ascii_start().split(|byte| *byte == b'\n');
+    let has_key = if KEYS.contains(&end) { lines().any(is_begin) } else { lines().next().is_some_and(is_begin) };
+    has_key || NAMES.contains(&file.as_str()) || STORES.contains(&end)
 }
 
 /// Decodes the text of a SKILL.md. If it was converted from UTF-16, also returns a sentence about that.

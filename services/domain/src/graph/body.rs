@@ -20,6 +20,9 @@ pub const MOST_EXTRACTED: usize = 50;
 /// Maximum number of characters in stored evidence.
 const EVIDENCE_CHARS: usize = 200;
 
+/// Maximum number of bytes that are read of a sentence, before and after a name.
+const SENTENCE_BYTES: usize = 1000;
+
 /// A relation stated in a skill's text. A skill with the target name need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
@@ -138,7 +141,10 @@ impl FoundRelations<'_> {
     /// Reads a block. If `opening` is set, the names at the start of the block are related to the skill in this way.
     fn read(&mut self, block: &TextBlock, opening: Option<RelationType>) {
         let text = block.text.as_str();
-        if let Some(kind) = opening {
+        // Items below "Requirements" or "Next steps" may be things that are no skills.
+        let is_listed =
+            |kind| matches!(kind, RelationType::SeeAlso | RelationType::Complements) || is_marked_name(text);
+        if let Some(kind) = opening.filter(|kind| is_listed(*kind)) {
             self.add(CueStatement { kind, names: names_at_start(text), subject: None, evidence: text });
         } else if let Some(line) = RELATED_LINE.find(text) {
             let names = names_at_start(&text[line.end()..]);
@@ -180,6 +186,14 @@ impl FoundRelations<'_> {
     }
 }
 
+/// Checks whether a text begins with a marked name, names a skill, or is a name alone.
+fn is_marked_name(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(EVIDENCE_CHARS)];
+    head.starts_with(['`', '*', '[', '/', '_', '"'])
+        || head.to_ascii_lowercase().contains("skill")
+        || clean(head).is_some()
+}
+
 /// Returns the sentence around a range of a text, as evidence.
 pub(super) fn evidence_around(text: &str, at: Range<usize>) -> String {
     shown(sentence(text, at))
@@ -192,8 +206,11 @@ fn shown(sentence: &str) -> String {
     inert_line(plain.trim_matches(['|', ' '])).chars().take(EVIDENCE_CHARS).collect()
 }
 
-/// Returns the sentence around a range of a text.
+/// Returns the sentence around a range of a text, at most [`SENTENCE_BYTES`] to each side.
 fn sentence(text: &str, at: Range<usize>) -> &str {
+    let from = text.ceil_char_boundary(at.start.saturating_sub(SENTENCE_BYTES));
+    let to = text.floor_char_boundary((at.end + SENTENCE_BYTES).min(text.len()));
+    let (text, at) = (&text[from..to], at.start - from..at.end - from);
     let start = text[..at.start].rfind(". ").map_or(0, |end| end + 2);
     let end = text[at.end..].find(". ").map_or(text.len(), |end| at.end + end + 1);
     &text[start..end]

@@ -13,6 +13,8 @@ use crate::skills::name::last_segment;
 /// Maximum number of bytes of one name with its marks.
 const LONGEST_TOKEN: usize = 300;
 
+/// Number of bytes that are read of the word before or after a name.
+const NEIGHBOUR_BYTES: usize = 16;
 /// Maximum number of different names that are compared.
 const MOST_CANDIDATES: usize = 400;
 
@@ -59,9 +61,11 @@ pub fn find_references(own: &str, body: &str) -> Vec<Reference> {
     found.into_iter().take(MOST_EXTRACTED).map(|(_, reference)| reference).collect()
 }
 
-/// Returns the look-up keys of the names in a piece of a SKILL.md, with code blocks and comments.
+/// Returns the look-up keys of the names in a piece of a SKILL.md, and its headings. Includes code blocks, comments and
+/// words that may be no names, so that any change of names changes the list.
 pub fn names_in_piece(piece: &str) -> Vec<String> {
-    piece.lines().flat_map(|line| names_in(line, false)).map(|(_, _, name)| name).collect()
+    let headings = piece.lines().filter(|line| line.starts_with('#')).map(str::to_owned);
+    headings.chain(piece.lines().flat_map(|line| names_in(line, true)).map(|(_, _, name)| name)).collect()
 }
 
 /// The form of a name in a text, the surest first.
@@ -166,9 +170,12 @@ impl<'a> Token<'a> {
         let is_mark = |c: char| matches!(c, '`' | '*' | '_' | '"' | '“' | '”' | '„' | '«' | '»' | ' ');
         let word =
             |text: &str| matches!(text.to_ascii_lowercase().as_str(), "skill" | "skills" | "sub-skill" | "subskill");
-        let is_end = |c: char| !c.is_alphanumeric() && c != '-';
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
         let after = self.after().trim_start_matches(is_mark);
         let before = self.before().trim_end_matches(is_mark).trim_end_matches(':').trim_end_matches(is_mark);
+        // A longer word is not read to its end, because a text may be one word.
+        let after = &after[..after.floor_char_boundary(NEIGHBOUR_BYTES)];
+        let before = &before[before.ceil_char_boundary(before.len().saturating_sub(NEIGHBOUR_BYTES))..];
         word(after.split(is_end).next().unwrap_or_default()) || word(before.rsplit(is_end).next().unwrap_or_default())
     }
 }

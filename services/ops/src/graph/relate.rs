@@ -180,19 +180,15 @@ fn list_stated(skill: &UnreadSkill, document: Option<&SkillDocument>) -> Vec<Sta
             });
         }
     }
-    for found in find_references(&skill.name, body) {
-        // A relation of another type replaces the reference.
-        if !stated.iter().any(|known| known.name == found.name && known.subject.is_none()) {
-            stated.push(StatedRelation {
-                kind: RelationType::SeeAlso,
-                name: found.name,
-                subject: None,
-                mentions: found.mentions,
-                confidence: OF_REFERENCE,
-                evidence: found.evidence,
-            });
-        }
-    }
+    // A reference counts only if no other relation to the same skill is stored.
+    stated.extend(find_references(&skill.name, body).into_iter().map(|found| StatedRelation {
+        kind: RelationType::SeeAlso,
+        name: found.name,
+        subject: None,
+        mentions: found.mentions,
+        confidence: OF_REFERENCE,
+        evidence: found.evidence,
+    }));
     stated
 }
 

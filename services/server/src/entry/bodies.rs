@@ -45,7 +45,9 @@ impl Bodies {
     fn sender(&self, request: &HttpRequest) -> Sender {
         let credential = request.headers().get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
         let user = request.headers().get("knowhow-user").map(header::HeaderValue::as_bytes);
-        self.hasher.hash_one((credential, user))
+        // People in the console send a cookie instead.
+        let cookie = request.headers().get(header::COOKIE).map(header::HeaderValue::as_bytes);
+        self.hasher.hash_one((credential, user, cookie))
     }
 
     fn in_use(&self) -> MutexGuard<'_, BytesInUse> {

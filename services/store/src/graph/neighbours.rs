@@ -19,7 +19,7 @@ row! {
     }
 }
 
-// Relations from tainted texts are left out before the limit applies.
+// Relations from tainted texts and mere references by other skills are left out before the limit applies.
 statement! {
     read ListNeighbours { skills: Vec<Uuid>, of_each: i64 } -> NeighbourRow,
     "-- graph.list_neighbours
@@ -31,7 +31,7 @@ statement! {
          order by r.strength desc, r.to_id limit $4)
         union all
         (select r.from_id, r.source, r.strength, r.reinforced_at from trusted_relations r
-         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = a.id
+         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = a.id and r.confidence > 0.5
          order by r.strength desc, r.from_id limit $4)) n
     order by a.place, n.strength desc, n.other_id"
 }

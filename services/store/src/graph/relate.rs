@@ -52,7 +52,7 @@ statement! {
         select s.skill_id, s.name from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $13
           and coalesce((select e.read_by from entities e
                         where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = $3), 0) = $14
-    ), said as materialized (
+    ), stated as materialized (
         select g.type, g.name, g.mentions, g.confidence, g.evidence, s.skill_id as other,
                g.type in ('complements', 'often_used_with') as is_symmetric
         from own
@@ -62,6 +62,10 @@ statement! {
         where g.name <> own.name and not exists (
             select from skill_states o
             where o.tenant_id = $1 and o.user_id = $2 and o.name = g.subject and o.skill_id <> own.skill_id)
+    ), said as materialized (
+        select * from stated s
+        where s.confidence > 0.5
+           or not exists (select from stated t where t.name = s.name and t.confidence > 0.5)
     ), entered as (
         insert into entities as e (tenant_id, user_id, entity_id, kind, canonical, name, read_by, created_at)
         select $1, $2, own.skill_id, 'skill', replace(own.name, '-', ' '), own.name, $4, $5 from own

@@ -32,7 +32,7 @@ row! {
     }
 }
 
-// Tainted skills are left out before the limit applies.
+// Tainted skills are left out before the limit applies, and so are mere references by other skills.
 statement! {
     read ListSurroundings { skills: Vec<Uuid>, of_each: i64 } -> SurroundingRow,
     "-- graph.list_surroundings
@@ -47,7 +47,7 @@ statement! {
          order by r.strength desc, r.to_id limit $4)
         union all
         (select r.from_id, r.type, r.source, false, r.strength, r.reinforced_at from trusted_relations r
-         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = a.id
+         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = a.id and r.confidence > 0.5
            and not exists (select from skills k
                            where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = r.from_id and k.tainted)
          order by r.strength desc, r.from_id limit $4)) n
@@ -70,6 +70,7 @@ statement! {
         union all
         (select r.from_id, r.type, r.source, false, r.strength, r.reinforced_at from trusted_relations r
          where r.tenant_id = $1 and r.user_id = $2 and r.to_id = s.entity_id and r.source <> 'computed'
+           and r.confidence > 0.5
            and not exists (select from skills k
                            where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = r.from_id and k.tainted)
          order by r.strength desc, r.from_id limit $4)) n

@@ -89,7 +89,16 @@ fn rejected_skills_that_fix_can_repair_say_so() {
 fn skills_with_private_keys_are_refused() {
     let text = document("foo", "one");
     let pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n";
-    for (path, content) in [("a/id_rsa", "x"), ("a/deploy.pem", pem), ("a/keys/Store.P12", "x")] {
+    let chain = format!("-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----\r\n{pem}");
+    let pgp = "\u{feff}-----BEGIN PGP PRIVATE KEY BLOCK-----\r\nAA\r\n";
+    for (path, content) in [
+        ("a/id_rsa", "x"),
+        ("a/deploy.pem", pem),
+        ("a/keys/Store.P12", "x"),
+        ("a/server.crt", &chain),
+        ("a/me.asc", pgp),
+        ("a/deploy", pem),
+    ] {
         let plan = planned(&[("a/SKILL.md", &text), (path, content)], &Options::default());
         assert!(plan.ready.is_empty(), "{path}");
         assert!(plan.settled[0].reason.as_deref().unwrap().contains("private key"), "{path}");

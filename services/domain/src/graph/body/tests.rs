@@ -52,6 +52,7 @@ fn headings_and_labels_state_relations_in_several_languages() {
         assert_eq!(found(body), [(kind, "a-b".to_owned())], "{body}");
     }
     assert!(found("## Prerequisites\n\n- Node 20\n\n## Steps\n\n- a-b").is_empty());
+    assert!(found("## Requirements\n\n- web-search access\n\n## Next steps\n\n- follow-up with the client").is_empty());
     assert!(may_say_relations("## Nächste Schritte"));
 }
 

@@ -48,3 +48,21 @@ fn repeated_names_are_counted_and_evidence_has_no_markup() {
     let many: String = (0..200).map(|n| format!("x-{n}\n\n")).collect();
     assert_eq!(find_references("own", &many).len(), MOST_EXTRACTED);
 }
+
+#[test]
+fn a_text_without_blanks_is_read_in_linear_time() {
+    let body = "a-b漢".repeat(40_000);
+    let start = std::time::Instant::now();
+    assert_eq!(names_in_piece(&body).len(), 40_000);
+    assert_eq!(find_references("own", &body)[0].mentions, 40_000);
+    let one_sentence =
+        format!("{}{}", (0..400).map(|n| format!("x-{n} ")).collect::<String>(), "[a](b) ".repeat(30_000));
+    assert_eq!(find_references("own", &one_sentence).len(), MOST_EXTRACTED);
+    assert!(start.elapsed().as_secs() < 60, "quadratic work takes minutes");
+}
+
+#[test]
+fn changed_headings_and_listed_words_change_the_names_of_a_piece() {
+    assert_ne!(names_in_piece("- **pricing**: x"), names_in_piece("- **billing**: x"));
+    assert_ne!(names_in_piece("## Tools"), names_in_piece("## Skills"));
+}

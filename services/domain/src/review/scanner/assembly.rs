@@ -104,37 +104,59 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Returns a value of a variable for use at a place. Choice 0 is the value that was assigned last before the place.
-    /// Further choices are the different values before that, then those after the place. If there are fewer, returns
-    /// the last of them.
-    fn value(&self, name: &str, place: Place, choice: usize) -> Option<&str> {
-        let all = self.values.get(name)?;
+    /// Returns the different values of a variable for use at a place, at most [`MOST_VALUES`]: the values that were
+    /// assigned before the place, last first, then those after it.
+    fn values(&self, name: &str, place: Place) -> Vec<&'a str> {
+        let Some(all) = self.values.get(name) else { return Vec::new() };
         let (before, after) = all.split_at(all.partition_point(|(assigned, _)| *assigned <= place));
-        let mut different: Vec<&str> = Vec::new();
+        let mut different = Vec::new();
         for (_, value) in before.iter().rev().chain(after).take(MOST_ASSIGNMENTS) {
-            if different.len() > choice {
+            if !different.contains(value) {
+                different.push(*value);
+            }
+            if different.len() == MOST_VALUES {
                 break;
             }
-            if !different.contains(value) {
-                different.push(value);
-            }
         }
-        different.last().copied()
+        different
+    }
+}
+
+/// The values of the variables at one line, read once each.
+struct LineValues<'v, 'a> {
+    variables: &'v Variables<'a>,
+    place: Place,
+    known: HashMap<String, Vec<&'a str>>,
+}
+
+impl<'v, 'a> LineValues<'v, 'a> {
+    fn new(variables: &'v Variables<'a>, place: Place) -> Self {
+        Self { variables, place, known: HashMap::new() }
+    }
+
+    /// Returns a value of a variable. If there are fewer values than `choice`, returns the last one.
+    fn value(&mut self, name: &str, choice: usize) -> Option<&'a str> {
+        if let Some(values) = self.known.get(name) {
+            return values.get(choice).or(values.last()).copied();
+        }
+        let values = self.variables.values(name, self.place);
+        let value = values.get(choice).or(values.last()).copied();
+        self.known.insert(name.to_owned(), values);
+        value
     }
 
     /// Replaces the variables in a line by their values.
-    fn replaced<'l>(&self, line: &'l str, place: Place, choice: usize) -> Cow<'l, str> {
-        if self.values.is_empty() {
+    fn replaced<'l>(&mut self, line: &'l str, choice: usize) -> Cow<'l, str> {
+        if self.variables.values.is_empty() {
             return Cow::Borrowed(line);
         }
         PATTERNS.variable.replace_all(line, |found: &Captures<'_>| {
             let group = |number: usize| found.get(number).map_or("", |group| group.as_str());
-            if let Some(value) = found.get(5).and_then(|name| self.value(name.as_str(), place, choice)) {
+            if let Some(value) = found.get(5).and_then(|name| self.value(name.as_str(), choice)) {
                 return format!("{}\"{value}\"{}", group(4), group(6));
             }
             let name = found.get(1).or_else(|| found.get(2)).or_else(|| found.get(3));
-            let value = name.and_then(|name| self.value(name.as_str(), place, choice));
-            value.unwrap_or(&found[0]).to_owned()
+            name.and_then(|name| self.value(name.as_str(), choice)).unwrap_or(&found[0]).to_owned()
         })
     }
 }
@@ -155,12 +177,13 @@ pub(super) fn resolved(
             continue;
         }
         let first = found.len();
+        let mut values = LineValues::new(variables, (number, line.text.start));
         for choice in 0..MOST_VALUES {
-            if !work.charge(RESOLVING * shown.len()) {
+            let plain = undone(&variables_replaced(shown, &mut values, choice));
+            // The result counts too, because a short line may name long values.
+            if !work.charge(RESOLVING * (shown.len() + plain.len())) {
                 return found;
             }
-            let replaced = variables_replaced(shown, variables, (number, line.text.start), choice);
-            let plain = undone(&replaced);
             if plain == shown || found[first..].iter().any(|(_, known)| *known == plain) {
                 break;
             }
@@ -178,10 +201,10 @@ fn is_assembled(line: &str, kind: LineKind) -> bool {
 }
 
 /// Replaces the variables of a line, and the variables in their values.
-fn variables_replaced<'a>(line: &'a str, variables: &Variables<'_>, place: Place, choice: usize) -> Cow<'a, str> {
+fn variables_replaced<'l>(line: &'l str, values: &mut LineValues<'_, '_>, choice: usize) -> Cow<'l, str> {
     let mut plain = Cow::Borrowed(line);
     for _ in 0..ROUNDS {
-        let next = match variables.replaced(&plain, place, choice) {
+        let next = match values.replaced(&plain, choice) {
             Cow::Borrowed(_) => break,
             Cow::Owned(next) if next == plain || next.len() > LONGEST_LINE => break,
             Cow::Owned(next) => next,

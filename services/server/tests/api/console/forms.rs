@@ -62,6 +62,11 @@ async fn a_text_typed_in_a_session_that_ended_is_shown_again() {
     assert!(page.contains(r#"name="next" value="/console/skills/plan""#) && !page.contains(&own), "{page}");
     assert!(page.contains(r#"target="_blank""#), "the text stays in its tab: {page}");
 
+    // The body of a request without a cookie is not read.
+    let stranger = world.anonymous.send(reqwest::Method::POST, "/console/skills/plan").header(same[0].0, same[0].1);
+    let stranger = stranger.body("application/x-www-form-urlencoded", super::visitor::encode(&fields)).await;
+    assert!(stranger.status == 401 && !stranger.text().contains("And more."), "{stranger}");
+
     let again = Visitor::of(&world.alice).await;
     let other = again.post_with("/console/skills/plan", &fields, &same).await;
     assert_eq!(other.status, 403, "the token is that of another session: {other}");

@@ -186,7 +186,12 @@ async fn a_rebase_cut_off_at_any_round_trip_leaves_one_waiting_submission() {
         assert!(trips < MOST, "it is never answered");
         let waiting = Waiting::propose(alice, Kind::Patch, format!("plan-{trips}")).await;
         let path = format!("/v1/skills/{}/fields", waiting.name);
-        alice.send(Method::PUT, &path).json(&json!({"category": "office"})).await.ok(200);
+        // On a busy machine the service may not reach its database within its short timeout.
+        poll_async("the fields to be saved", async || {
+            let saved = alice.send(Method::PUT, &path).json(&json!({"category": "office"})).await;
+            (saved.status == 200).then_some(())
+        })
+        .await;
         let status = cut_off(&on_wire, rebase(admin, &waiting.id), trips).await;
         assert!([202, 503].contains(&status), "cut off at {trips}: {status}");
         let state = waiting.state(alice).await;

@@ -15,8 +15,10 @@ use crate::learning::dream::{Merged, Operation};
 #[serde(rename = "Saved", deny_unknown_fields, rename_all = "camelCase")]
 struct SkillToSave {
     name: String,
-    #[serde(default, alias = "summary")]
+    #[serde(default)]
     description: String,
+    #[serde(default)]
+    summary: String,
     #[serde(alias = "body")]
     content: String,
     /// Names of the skills that are merged into this one.
@@ -72,7 +74,8 @@ pub(super) fn translated(
 }
 
 fn operation_of(save: SkillToSave, version_shown: &dyn Fn(&str) -> Option<i32>) -> Result<Operation, String> {
-    let SkillToSave { name, description, content, source_names, see_also } = save;
+    let SkillToSave { name, description, summary, content, source_names, see_also } = save;
+    let description = if description.is_empty() { summary } else { description };
     let body = with_see_also(content, &see_also)?;
     if !source_names.is_empty() {
         let version_of = |name: String| match version_shown(&name) {

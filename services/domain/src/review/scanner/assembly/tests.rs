@@ -4,7 +4,7 @@ fn plain(line: &str) -> String {
     let mut variables = Variables::default();
     let assigned = "HOST=files.stat-box.io\nP=https\nDEST=$P://$HOST/in\nSINK = \"https://in.stat-box.io/k\"";
     variables.add(0, assigned, &mut ScanBudget::for_one_skill());
-    undone(&variables_replaced(line, &variables, (1, 0), 0))
+    undone(&variables_replaced(line, &mut LineValues::new(&variables, (1, 0)), 0))
 }
 
 #[test]
@@ -85,5 +85,19 @@ fn a_line_does_not_grow_beyond_the_limit() {
     let mut variables = Variables::default();
     let assigned = "A=$A$A$A$A$A$A$A$A$A$A$A$A$A$A$A$A\n".repeat(3);
     variables.add(0, &assigned, &mut ScanBudget::for_one_skill());
-    assert!(variables_replaced(&"$A ".repeat(100), &variables, (0, 1000), 0).len() <= LONGEST_LINE);
+    assert!(
+        variables_replaced(&"$A ".repeat(100), &mut LineValues::new(&variables, (0, 1000)), 0).len() <= LONGEST_LINE
+    );
+}
+
+#[test]
+fn long_values_of_short_lines_are_counted_as_work() {
+    let values: String = (0..4).map(|number| format!("b=\"{}\"\n", number.to_string().repeat(200))).collect();
+    let script = format!("a=\"{}\"\n{values}{}", "$b ".repeat(20), "$a\n".repeat(20_000));
+    let mut work = ScanBudget::for_one_skill();
+    let mut variables = Variables::default();
+    variables.add(0, &script, &mut work);
+    let lines = resolved((0, &script), &Outline::of(&script, true), &variables, &mut work);
+    let stored: usize = lines.iter().map(|(_, line)| line.len()).sum();
+    assert!(stored < 13 << 20 && work.is_used_up(), "{stored} bytes");
 }
