@@ -61,10 +61,11 @@ pub fn find_references(own: &str, body: &str) -> Vec<Reference> {
     found.into_iter().take(MOST_EXTRACTED).map(|(_, reference)| reference).collect()
 }
 
-/// Returns the look-up keys of the names in a piece of a SKILL.md, and its headings. Includes code blocks, comments and
-/// words that may be no names, so that any change of names changes the list.
+/// Returns the look-up keys of the names in a piece of a SKILL.md, and its headings above names. Includes code blocks,
+/// comments and words that may be no names, so that any change of names changes the list.
 pub fn names_in_piece(piece: &str) -> Vec<String> {
-    let headings = piece.lines().filter(|line| line.starts_with('#')).map(str::to_owned);
+    let is_heading = |line: &&str| line.starts_with('#') && SKILLS_HEADING.is_match(line);
+    let headings = piece.lines().filter(is_heading).map(str::to_owned);
     headings.chain(piece.lines().flat_map(|line| names_in(line, true)).map(|(_, _, name)| name)).collect()
 }
 
