@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
 use crate::failure::Failure;
-use crate::link::page_of;
 use crate::origin;
+use crate::routes::page_of;
 use crate::visit::{self, Extracting, Visit};
 
 /// Maximum size of a form in bytes. It is enough for the largest text, although a form may write a byte as three.
@@ -65,20 +65,21 @@ async fn extract<T: DeserializeOwned>(
 ) -> Result<Form<T>, Failure> {
     origin::check(&request)?;
     let console = visit::console(&request)?;
-    let found = visit::find(&request).await;
-    if let Ok(found) = &found {
-        allows(&found.session.bearer)?;
-    }
-    let page = || page_of(request.path()).to_owned();
-    // The typed texts of an ended session are shown again. The body of a stranger is not read.
-    let is_ended = matches!(&found, Err(Error::Unauthenticated(_))) && visit::has_cookie(&console, &request);
-    let found = match found {
-        Err(error) if !is_ended => return Err(Failure::of_form(error, page(), &[])),
-        found => found,
+    let page = || {
+        let pattern = request.match_pattern().unwrap_or_default();
+        page_of(&pattern, request.path()).to_owned()
     };
-    let body = console.entry.read_form(&request, payload, BYTES).await;
-    let found = found.map_err(|error| Failure::of_form(error, page(), body.as_deref().unwrap_or_default()))?;
-    let body = body?;
+    let found = match visit::find(&request).await {
+        Ok(found) => found,
+        Err(error) => {
+            // The typed texts of an ended session are shown again. The body of a stranger is not read.
+            let is_ended = matches!(error, Error::Unauthenticated(_)) && visit::has_cookie(&console, &request);
+            let body = if is_ended { console.entry.read_form(&request, payload, BYTES).await.ok() } else { None };
+            return Err(Failure::of_form(error, page(), &body.unwrap_or_default()));
+        }
+    };
+    allows(&found.session.bearer)?;
+    let body = console.entry.read_form(&request, payload, BYTES).await?;
     let fail = |error| Failure::of_form(error, page(), &body);
     if !has_token(&body, &found.cookie.secret.form_token()) {
         return Err(fail(Error::Denied("this form belongs to another session; open the page again")));

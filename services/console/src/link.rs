@@ -31,29 +31,6 @@ pub fn after(path: &str, done: &str) -> String {
     format!("{path}{mark}done={done}")
 }
 
-/// Last segments of forms that have no page of the same path, with the number of segments to their page.
-const ACTIONS: [(&str, usize); 12] = [
-    ("rollback", 1),
-    ("relate", 1),
-    ("unrelate", 1),
-    ("forget", 1),
-    ("approve", 1),
-    ("reject", 1),
-    ("reason", 1),
-    ("suspend", 1),
-    ("resume", 1),
-    ("retry", 2),
-    ("discard", 2),
-    ("logout", 1),
-];
-
-/// Returns the path of the page that a form belongs to.
-pub fn page_of(path: &str) -> &str {
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let levels = ACTIONS.iter().find(|(action, _)| *action == last).map_or(0, |(_, levels)| *levels);
-    (0..levels).fold(path, |path, _| path.rsplit_once('/').map_or(path, |(above, _)| above))
-}
-
 /// Returns `next` if it is a page of the console, else the console's first page.
 pub fn inside(next: Option<&str>) -> &str {
     let is_inside = |next: &&str| {

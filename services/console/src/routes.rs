@@ -107,20 +107,41 @@ pub fn configure(config: &mut ServiceConfig, console: &Data<Console>) {
     config.service(scope.default_service(web::to(fallback::answer)).wrap(from_fn(respond::protect)));
 }
 
+/// Returns the path of the page that a form belongs to: the nearest path at or above the form's that is a page.
+/// `pattern` is the path of the form's route.
+pub fn page_of<'a>(pattern: &str, path: &'a str) -> &'a str {
+    let (mut pattern, mut path) = (pattern, path);
+    let is_page = |pattern: &str| {
+        let below = pattern.strip_prefix(PATH);
+        below.is_none_or(|below| ROUTES.iter().any(|route| route.method == "GET" && route.path == below))
+    };
+    while !is_page(pattern) {
+        (pattern, path) = (above(pattern), above(path));
+    }
+    path
+}
+
+/// Returns a path without its last segment.
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or(PATH, |(above, _)| above)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{PATH, ROUTES};
-    use crate::link::page_of;
+    use super::page_of;
 
     #[test]
     fn each_form_belongs_to_a_page() {
-        let pages: Vec<_> =
-            ROUTES.iter().filter(|route| route.method == "GET").map(|route| format!("{PATH}{}", route.path)).collect();
-        for route in ROUTES.iter().filter(|route| route.method == "POST") {
-            let path = format!("{PATH}{}", route.path);
-            assert!(pages.iter().any(|page| page == page_of(&path)), "{path} belongs to {}", page_of(&path));
+        for (pattern, path, page) in [
+            ("/console/skills/{skill}", "/console/skills/retry", "/console/skills/retry"),
+            ("/console/skills/{skill}/rollback", "/console/skills/plan/rollback", "/console/skills/plan"),
+            ("/console/skills/{skill}/fields", "/console/skills/plan/fields", "/console/skills/plan/fields"),
+            ("/console/jobs/{job}/retry", "/console/jobs/1/retry", "/console/jobs"),
+            ("/console/review/reason", "/console/review/reason", "/console/review"),
+            ("/console/users/suspend", "/console/users/suspend", "/console/users"),
+            ("/console/logout", "/console/logout", "/console"),
+        ] {
+            assert_eq!(page_of(pattern, path), page);
         }
-        assert_eq!(page_of("/console/skills/plan"), "/console/skills/plan");
-        assert_eq!(page_of("/console/jobs/1/retry"), "/console/jobs");
     }
 }

@@ -78,6 +78,10 @@ static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]\n]+)\]\([^)\s]
 /// Marks of bold and code.
 static MARKS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\*\*|__|`+"));
 
+/// The beginning of a text with a name in backticks, bold or a link, or next to the word "skill".
+static MARKED_NAME: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?i)^(?:the\s+)?(?:[`*\[/_"]|skills?:?\s|[a-z0-9/-]{1,255}\s+skills?\b)"#));
+
 /// A heading or frontmatter key that states a relation without a cue.
 static LISTS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)see.also|related|prerequisites|depends.on|enables"));
 
@@ -186,12 +190,9 @@ impl FoundRelations<'_> {
     }
 }
 
-/// Checks whether a text begins with a marked name, names a skill, or is a name alone.
+/// Checks whether a text begins with a marked name or with the word "skill", or is a name alone.
 fn is_marked_name(text: &str) -> bool {
-    let head = &text[..text.floor_char_boundary(EVIDENCE_CHARS)];
-    head.starts_with(['`', '*', '[', '/', '_', '"'])
-        || head.to_ascii_lowercase().contains("skill")
-        || clean(head).is_some()
+    MARKED_NAME.is_match(text) || clean(text).is_some()
 }
 
 /// Returns the sentence around a range of a text, as evidence.

@@ -26,6 +26,6 @@ pub use frontmatter::declared_relations;
 pub use importance::{Fading, Outcomes, link_factor};
 pub use mentioned::Things;
 pub use offers::Offers;
-pub use references::{Reference, find_references, names_in_piece};
+pub use references::{find_references, names_in_piece};
 pub use relation::{Relation, RelationDirection, RelationSource, RelationType};
 pub(crate) use writing::is_border;

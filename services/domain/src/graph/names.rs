@@ -57,7 +57,8 @@ pub(super) fn names_at_start(text: &str) -> Vec<String> {
 fn read(found: &regex::Captures<'_>) -> Option<String> {
     let text = |group: &str| found.name(group).map(|text| text.as_str());
     match (text("code").or_else(|| text("bare")), text("label"), text("target")) {
-        (Some(name), ..) => clean(name),
+        // `superpowers:brainstorming` names a skill of a plugin.
+        (Some(name), ..) => clean(name.rsplit(':').next().filter(|_| !name.contains("://")).unwrap_or(name)),
         (_, Some(label), target) => {
             let file = target.filter(|target| target.ends_with("SKILL.md")).and_then(clean);
             file.or_else(|| clean(label.trim_matches(['`', '*', '_']))).or_else(|| clean(target?))
@@ -70,8 +71,6 @@ fn read(found: &regex::Captures<'_>) -> Option<String> {
 pub(super) fn clean(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("skill://").trim_start_matches("../").trim_start_matches("./");
     let text = text.strip_suffix("/SKILL.md").unwrap_or(text).trim_start_matches('/').trim_end_matches('/');
-    // `superpowers:brainstorming` names a skill of a plugin.
-    let text = text.rsplit_once(':').map_or(text, |(_, name)| name);
     let name = valid_key(text.strip_suffix(".md").unwrap_or(text))?;
     name.bytes().any(|byte| byte.is_ascii_alphabetic()).then_some(name)
 }

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::body::{MOST_EXTRACTED, evidence_around};
+use super::RelationType;
+use super::body::{Extracted, MOST_EXTRACTED, evidence_around};
 use super::markdown::{BlockKind, blocks};
 use super::names::clean;
 use crate::kernel::pattern::pattern;
@@ -18,17 +19,6 @@ const NEIGHBOUR_BYTES: usize = 16;
 /// Maximum number of different names that are compared.
 const MOST_CANDIDATES: usize = 400;
 
-/// A possible skill name in a text. A skill with this name need not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    /// Look-up key of the name.
-    pub name: String,
-    /// The first sentence with the name, without markup.
-    pub evidence: String,
-    /// Number of occurrences.
-    pub mentions: i32,
-}
-
 /// A heading above names of skills. Below it, a single emphasized word is a name.
 static SKILLS_HEADING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -37,9 +27,9 @@ static SKILLS_HEADING: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Finds the names of other skills in the body of the skill `own`, at most [`MOST_EXTRACTED`]. Names that are marked as
-/// names come first.
-pub fn find_references(own: &str, body: &str) -> Vec<Reference> {
-    let mut found: Vec<(NameForm, Reference)> = Vec::new();
+/// names come first. A skill with such a name need not exist.
+pub fn find_references(own: &str, body: &str) -> Vec<Extracted> {
+    let mut found: Vec<(NameForm, Extracted)> = Vec::new();
     let mut is_list = false;
     for block in blocks(body) {
         if matches!(block.kind, BlockKind::Heading(_)) {
@@ -53,7 +43,9 @@ pub fn find_references(own: &str, body: &str) -> Vec<Reference> {
                 known.mentions += 1;
                 *best = form.min(*best);
             } else if found.len() < MOST_CANDIDATES {
-                found.push((form, Reference { name, evidence: evidence_around(&block.text, at..at), mentions: 1 }));
+                let evidence = evidence_around(&block.text, at..at);
+                let reference = Extracted { kind: RelationType::SeeAlso, name, subject: None, evidence, mentions: 1 };
+                found.push((form, reference));
             }
         }
     }
@@ -118,12 +110,12 @@ fn name_of(token: Token<'_>, is_list: bool) -> Option<(NameForm, String)> {
     if let Some(name) = folder_of(written) {
         return Some((NameForm::Certain, clean(name)?));
     }
-    let (has_prefix, name) = match written.rsplit_once(':') {
-        // `superpowers:brainstorming` names a skill of a plugin. An address is not a name.
-        Some((plugin, name)) => (is_plain(plugin.trim_start_matches('/')).then_some(true)?, name),
-        None => (false, written.strip_prefix('/').unwrap_or(written)),
-    };
-    if !name.split('/').all(is_plain) {
+    let written = written.strip_prefix('/').unwrap_or(written);
+    // `superpowers:brainstorming` names a skill of a plugin.
+    let (plugin, name) = written.rsplit_once(':').map_or((None, written), |(plugin, name)| (Some(plugin), name));
+    let has_prefix = plugin.is_some();
+    // An address is not a name.
+    if !plugin.is_none_or(is_plain) || !name.split('/').all(is_plain) {
         return None;
     }
     let (is_compound, is_emphasized) = (name.contains('-'), token.is_emphasized());

@@ -1,7 +1,7 @@
 //! Extracts the relations that the texts of skills state.
 
 use knowhow_domain::graph::{
-    RelationType, Things, declared_relations, extract_relations, find_references, may_say_relations, names_in_piece,
+    Extracted, Things, declared_relations, extract_relations, find_references, may_say_relations, names_in_piece,
 };
 use knowhow_domain::{EntityId, Limits, Result, SkillDocument, SkillId};
 use knowhow_store::across::due::{self, Reconciled};
@@ -169,27 +169,18 @@ fn list_stated(skill: &UnreadSkill, document: Option<&SkillDocument>) -> Vec<Sta
     for found in extract_relations(&skill.name, body) {
         // A relation listed in the frontmatter is certain, so the same relation in the body is ignored.
         if !stated.iter().any(|known| (known.kind, &known.name) == (found.kind, &found.name)) {
-            let (kind, name, subject, mentions) = (found.kind, found.name, found.subject, found.mentions);
-            stated.push(StatedRelation {
-                kind,
-                name,
-                subject,
-                mentions,
-                confidence: OF_BODY,
-                evidence: found.evidence,
-            });
+            stated.push(stated_with(found, OF_BODY));
         }
     }
     // A reference counts only if no other relation to the same skill is stored.
-    stated.extend(find_references(&skill.name, body).into_iter().map(|found| StatedRelation {
-        kind: RelationType::SeeAlso,
-        name: found.name,
-        subject: None,
-        mentions: found.mentions,
-        confidence: OF_REFERENCE,
-        evidence: found.evidence,
-    }));
+    let references = find_references(&skill.name, body).into_iter();
+    stated.extend(references.map(|found| stated_with(found, OF_REFERENCE)));
     stated
+}
+
+fn stated_with(found: Extracted, confidence: f32) -> StatedRelation {
+    let Extracted { kind, name, subject, evidence, mentions } = found;
+    StatedRelation { kind, name, subject, mentions, confidence, evidence }
 }
 
 #[cfg(test)]

@@ -91,29 +91,23 @@ pub async fn save(skill: Path<String>, form: Form<SentFields>) -> Result<HttpRes
         Err(error @ (Error::Internal(_) | Error::NotFound { .. })) => return Err(error.into()),
         Err(error) => {
             let skill = read(&visit, &name).await?;
-            return respond(&visit, &skill, rejected(Sent { typed, original, version }, &skill, error));
+            let sent = Content { typed, original, current: TypedFields::default(), version, error: Some(error) };
+            return respond(&visit, &skill, sent.onto_current(&skill));
         }
     };
     Ok(see(&format!("{}/fields?done={done}", link::skill(&name))))
 }
 
-/// A form that was sent.
-struct Sent {
-    typed: TypedFields,
-    original: TypedFields,
-    version: i32,
-}
-
-/// Returns the content of a form that was rejected. After a conflict it is based on the current version: fields that
-/// the user did not change have the current text.
-fn rejected(sent: Sent, skill: &Skill, error: Error) -> Content {
-    let Sent { typed, original, version } = sent;
-    if !matches!(error, Error::VersionConflict { .. }) {
-        return Content { typed, original, current: TypedFields::default(), version, error: Some(error) };
+impl Content {
+    /// Bases a form on the current version after a conflict: fields that the user did not change have the current text.
+    fn onto_current(self, skill: &Skill) -> Self {
+        if !matches!(self.error, Some(Error::VersionConflict { .. })) {
+            return self;
+        }
+        let stored = TypedFields::of(skill);
+        let typed = self.typed.onto(&self.original, &stored);
+        Self { current: stored.other_than(&typed), typed, original: stored, version: skill.version, ..self }
     }
-    let stored = TypedFields::of(skill);
-    let typed = typed.onto(&original, &stored);
-    Content { current: stored.other_than(&typed), typed, original: stored, version: skill.version, error: Some(error) }
 }
 
 async fn read(visit: &Visit, name: &str) -> Result<Skill> {

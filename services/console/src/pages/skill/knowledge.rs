@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use actix_web::web::Path;
 use askama::Template;
+use knowhow_domain::Scope;
 use knowhow_domain::graph::{Relation, RelationDirection, RelationSource, RelationType};
-use knowhow_domain::{Error, Scope};
 use knowhow_ops::graph::{self, DayOfSkill, Knowledge, MentioningMemory, RelationPath};
 use serde::Deserialize;
 
@@ -97,29 +97,27 @@ pub async fn show(visit: Visit, skill: Path<String>) -> Result<HttpResponse, Fai
 /// A relation of the form.
 #[derive(Deserialize)]
 pub struct RelationForm {
-    kind: String,
+    kind: RelationType,
     other: String,
 }
 
 /// Declares a relation to another skill.
 pub async fn relate(skill: Path<String>, form: Form<RelationForm>) -> Result<HttpResponse, Failure> {
-    let (visit, path) = relation_path(skill, form)?;
+    let (visit, path) = relation_path(skill, form);
     graph::declare_relation(&visit.ctx, &path).await?;
     Ok(see(&format!("{}/knowledge?done=saved", link::skill(&path.skill))))
 }
 
 /// Removes a declared or computed relation.
 pub async fn unrelate(skill: Path<String>, form: Form<RelationForm>) -> Result<HttpResponse, Failure> {
-    let (visit, path) = relation_path(skill, form)?;
+    let (visit, path) = relation_path(skill, form);
     graph::remove_relation(&visit.ctx, &path).await?;
     Ok(see(&format!("{}/knowledge?done=removed", link::skill(&path.skill))))
 }
 
-fn relation_path(skill: Path<String>, form: Form<RelationForm>) -> Result<(Visit, RelationPath), Failure> {
-    let Form { visit, fields } = form;
-    let known = RelationType::ALL.into_iter().find(|kind| kind.as_str() == fields.kind);
-    let kind = known.ok_or_else(|| Error::invalid("/kind", "is no type of relation"))?;
-    Ok((visit, RelationPath { skill: skill.into_inner(), kind, other: fields.other.trim().to_owned() }))
+fn relation_path(skill: Path<String>, form: Form<RelationForm>) -> (Visit, RelationPath) {
+    let Form { visit, fields: RelationForm { kind, other } } = form;
+    (visit, RelationPath { skill: skill.into_inner(), kind, other: other.trim().to_owned() })
 }
 
 fn importance(found: &Knowledge) -> String {

@@ -44,6 +44,8 @@ struct SkillText {
 pub struct Edited {
     text: String,
     version: i32,
+    /// Present if the shown text had line ends of Windows.
+    windows_lines: Option<String>,
 }
 
 /// A rejected change.
@@ -63,10 +65,13 @@ pub async fn save(skill: Path<String>, form: Form<Edited>) -> Result<HttpRespons
     let Form { visit, fields } = form;
     let name = skill.into_inner();
     let typed = unix_lines(&fields.text);
-    let stored = skills::read_skill_md(&visit.ctx, &name).await?;
+    let text = match fields.windows_lines {
+        Some(_) => lines_like(&read_text(&visit.ctx, &name).await?, &typed),
+        None => typed.clone(),
+    };
     let input = SaveSkill {
         name: Some(name.clone()),
-        skill_md: Some(lines_like(&String::from_utf8_lossy(&stored.content), &typed)),
+        skill_md: Some(text),
         expected_version: Some(fields.version),
         ..SaveSkill::default()
     };
@@ -93,9 +98,14 @@ impl Stored {
     async fn read(ctx: &Ctx, name: &str) -> Result<Self> {
         let loaded = skills::load_skill(ctx, &LoadSkill { skill: name.to_owned(), peek: true }).await?;
         let skill = loaded.to_loaded().skill;
-        let file = skills::read_skill_md(ctx, &skill.name).await?;
-        Ok(Self { skill, text: String::from_utf8_lossy(&file.content).into_owned() })
+        let text = read_text(ctx, &skill.name).await?;
+        Ok(Self { skill, text })
     }
+}
+
+async fn read_text(ctx: &Ctx, name: &str) -> Result<String> {
+    let file = skills::read_skill_md(ctx, name).await?;
+    Ok(String::from_utf8_lossy(&file.content).into_owned())
 }
 
 fn respond(visit: &Visit, stored: Stored, rejected: Option<RejectedText>) -> Result<HttpResponse, Failure> {

@@ -49,16 +49,16 @@ fn repeated_names_are_counted_and_evidence_has_no_markup() {
     assert_eq!(find_references("own", &many).len(), MOST_EXTRACTED);
 }
 
+/// Quadratic work would take many minutes.
 #[test]
-fn a_text_without_blanks_is_read_in_linear_time() {
+fn long_texts_without_blanks_or_ends_of_sentences_are_read() {
     let body = "a-b漢".repeat(40_000);
-    let start = std::time::Instant::now();
     assert_eq!(names_in_piece(&body).len(), 40_000);
     assert_eq!(find_references("own", &body)[0].mentions, 40_000);
-    let one_sentence =
-        format!("{}{}", (0..400).map(|n| format!("x-{n} ")).collect::<String>(), "[a](b) ".repeat(30_000));
-    assert_eq!(find_references("own", &one_sentence).len(), MOST_EXTRACTED);
-    assert!(start.elapsed().as_secs() < 60, "quadratic work takes minutes");
+    let names: String = (0..400).map(|n| format!("x-{n} ")).collect();
+    let found = find_references("own", &format!("{names}{}", "[a](b) ".repeat(30_000)));
+    assert_eq!(found.len(), MOST_EXTRACTED);
+    assert!(found.iter().all(|found| found.evidence.len() <= 200));
 }
 
 #[test]

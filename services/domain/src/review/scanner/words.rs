@@ -51,11 +51,11 @@ struct Word {
     number: u32,
     /// Number of bytes of the whole word, up to `START + TAIL`.
     length: u8,
-    /// Whether the word must end at a word boundary.
+    /// True if the word must end at a word boundary.
     ends: bool,
-    /// Whether the word has bytes after the tail.
+    /// True if the word is longer than its start and tail.
     has_rest: bool,
-    /// Whether the next word has another start.
+    /// True for the last of the words with the same start.
     is_last: bool,
 }
 
@@ -173,7 +173,7 @@ impl Buckets {
             buckets.words.push(Word {
                 tail: u64::from_le_bytes(bytes),
                 number: word.number,
-                length: (0..).zip(word.text.iter().take(START + TAIL)).fold(0, |_, (number, _)| number + 1),
+                length: u8::try_from(word.text.len().min(START + TAIL)).unwrap_or(u8::MAX),
                 ends: word.ends,
                 has_rest: !rest.is_empty(),
                 is_last: next.next() != Some(word.start),
@@ -221,3 +221,6 @@ const fn masks() -> [u64; TAIL + 1] {
 fn hash(number: u32, bits: u32) -> usize {
     (number.wrapping_mul(SPREAD) >> (u32::BITS - bits)) as usize
 }
+
+#[cfg(test)]
+mod tests;

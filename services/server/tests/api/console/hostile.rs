@@ -123,7 +123,7 @@ async fn hostile_texts_are_shown_as_text() {
 
 /// Beginnings that leave an attribute, an element or a comment of a page.
 const EXITS: [&str; 10] =
-    ["", "\">", "'>", "</textarea>", "</title>", "</option></select>", "-->", "]]>", "\u{0}\">", "{{ 7 * 7 }}"];
+    ["", "\">", "'>", "</textarea>", "</title>", "</option></select>", "-->", "]]>", "</script>", "{{ 7 * 7 }}"];
 
 /// Markup that runs or loads something.
 const ACTS: [&str; 12] = [
@@ -148,18 +148,12 @@ async fn each_of_120_hostile_texts_is_shown_as_text_in_every_field() {
     let texts: Vec<String> = EXITS.iter().flat_map(|exit| ACTS.map(|act| format!("{exit}{act}"))).collect();
     assert_eq!(texts.len(), 120);
     for (number, text) in texts.iter().enumerate() {
-        // NUL is invalid in stored texts.
-        let text = text.replace('\u{0}', "");
-        let tag: String = text.chars().take(40).collect();
-        let memory = json!({"content": format!("{number} {text}"), "tags": [tag]});
-        let saved = world.alice.post("/v1/memories", memory).await;
-        assert!(saved.status < 300 || saved.status == 422, "{saved}");
+        let memory = json!({"content": format!("{number} {text}")});
+        world.alice.post("/v1/memories", memory).await.ok(201);
         if number % 4 == 0 {
-            let tag = json!([tag]);
-            let skill = json!({"name": format!("s-{number}"), "description": format!("Does it. {text}"), "tags": tag,
+            let skill = json!({"name": format!("s-{number}"), "description": format!("Does it. {text}"),
                 "content": format!("# It\n\n{text}\n")});
-            let saved = world.alice.post("/v1/skills", skill).await;
-            assert!(saved.status < 300 || saved.status == 422, "{saved}");
+            world.alice.create(skill).await;
         }
     }
     for first in ["/console/memories", "/console/skills"] {
@@ -177,8 +171,7 @@ async fn each_of_120_hostile_texts_is_shown_as_text_in_every_field() {
     for number in (0..texts.len()).step_by(4) {
         for tab in ["", "/knowledge", "/fields", "/versions"] {
             let path = format!("/console/skills/s-{number}{tab}");
-            let answer = visitor.get(&path).await;
-            harmless(&path, &answer.text());
+            harmless(&path, &visitor.page(&path).await);
         }
     }
     for text in &texts {

@@ -85,43 +85,39 @@ impl TypedFields {
 
     /// Returns the current fields, with the fields that the user changed.
     pub fn onto(self, original: &Self, current: &Self) -> Self {
-        let text = |typed: String, original: &str, current: &str| {
-            if is_same(&typed, original) { current.to_owned() } else { typed }
-        };
         let is_pinned_changed = self.pinned.is_some() != original.pinned.is_some();
-        Self {
-            description: text(self.description, &original.description, &current.description),
-            summary: text(self.summary, &original.summary, &current.summary),
-            category: text(self.category, &original.category, &current.category),
-            tags: text(self.tags, &original.tags, &current.tags),
-            triggers: text(self.triggers, &original.triggers, &current.triggers),
-            see_also: text(self.see_also, &original.see_also, &current.see_also),
-            role: text(self.role, &original.role, &current.role),
-            pinned: if is_pinned_changed { self.pinned } else { current.pinned.clone() },
-        }
+        let texts = self.with_texts(original, current, |typed, original, current| {
+            if is_same(typed, original) { current.to_owned() } else { typed.to_owned() }
+        });
+        Self { pinned: if is_pinned_changed { self.pinned } else { current.pinned.clone() }, ..texts }
     }
 
     /// Returns these fields without those that are the same in the form. An empty one is shown as a dash.
     pub fn other_than(&self, typed: &Self) -> Self {
-        let other = |stored: &str, typed: &str| match is_same(stored, typed) {
+        let pinned = match (self.pinned.is_some(), typed.pinned.is_some()) {
+            (true, false) => Some("pinned".to_owned()),
+            (false, true) => Some("not pinned".to_owned()),
+            _ => None,
+        };
+        let texts = self.with_texts(typed, typed, |stored, typed, _| match is_same(stored, typed) {
             true => String::new(),
             false if stored.is_empty() => "-".to_owned(),
             false => stored.to_owned(),
-        };
-        let pinned = match (self.pinned.is_some(), typed.pinned.is_some()) {
-            (true, false) => Some("pinned"),
-            (false, true) => Some("not pinned"),
-            _ => None,
-        };
+        });
+        Self { pinned, ..texts }
+    }
+
+    /// Makes each text from the texts of the same field here and in two other forms.
+    fn with_texts(&self, one: &Self, two: &Self, made: impl Fn(&str, &str, &str) -> String) -> Self {
         Self {
-            description: other(&self.description, &typed.description),
-            summary: other(&self.summary, &typed.summary),
-            category: other(&self.category, &typed.category),
-            tags: other(&self.tags, &typed.tags),
-            triggers: other(&self.triggers, &typed.triggers),
-            see_also: other(&self.see_also, &typed.see_also),
-            role: other(&self.role, &typed.role),
-            pinned: pinned.map(str::to_owned),
+            description: made(&self.description, &one.description, &two.description),
+            summary: made(&self.summary, &one.summary, &two.summary),
+            category: made(&self.category, &one.category, &two.category),
+            tags: made(&self.tags, &one.tags, &two.tags),
+            triggers: made(&self.triggers, &one.triggers, &two.triggers),
+            see_also: made(&self.see_also, &one.see_also, &two.see_also),
+            role: made(&self.role, &one.role, &two.role),
+            pinned: None,
         }
     }
 }
