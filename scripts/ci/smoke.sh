@@ -38,6 +38,7 @@ grep -q "Knowhow *serves http://127.0.0.1:$PORT" "$log" || { cat "$log" >&2 && f
 . ./data/dev.env
 [ "$(command -v knowhow)" = "$(built_program dev)" ] || fail "data/dev.env does not make knowhow a command"
 first_key=$KNOWHOW_API_KEY
+knowhow config >/dev/null || fail "the variables of data/dev.env are no settings and not ignored"
 curl="curl --silent --show-error --fail --noproxy * --output /dev/null"
 set -f
 $curl -H "Authorization: Bearer $KNOWHOW_TOKEN" "$KNOWHOW_URL/v1/skills"

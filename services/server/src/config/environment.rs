@@ -9,8 +9,17 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::Config;
 
 /// Suffixes of `KNOWHOW_` variables that belong to clients and development scripts. They are ignored.
-const OTHERS: [&str; 8] =
-    ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key", "timeout"];
+const OTHERS: [&str; 9] = [
+    "url",
+    "token",
+    "api_key",
+    "admin_token",
+    "tenant_admin_token",
+    "login_password",
+    "user",
+    "existing_api_key",
+    "timeout",
+];
 const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 
 /// Suffix of a variable that names a file with the value of the setting. This is how containers usually get secrets.

@@ -175,7 +175,7 @@ fn unsuitable_roles_and_databases_are_refused_before_any_migration() {
 }
 
 #[test]
-fn another_secret_key_for_the_demo_tenant_is_reported() {
+fn the_demo_tenant_is_created_once_and_its_variables_disturb_no_command() {
     let place = Place::make();
     let (owner, login) = (place.owner_url(), place.login_url(&place.role, "x"));
     let settings = [("DATABASE_URL", owner.as_str()), ("KNOWHOW_DATABASE_URL", login.as_str())];
@@ -185,6 +185,13 @@ fn another_secret_key_for_the_demo_tenant_is_reported() {
             assert!(success, "{said}");
         }
     }
+    // People load the printed variables into their shell, where they then run other commands.
+    let output = knowhow(&["seed-demo"]).envs(settings).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let shell: Vec<(&str, &str)> = printed.lines().filter_map(|line| line.split_once('=')).collect();
+    assert!(shell.iter().any(|(name, _)| *name == "KNOWHOW_TOKEN"), "{printed}");
+    let (success, said) = outcome(&["config"], &shell);
+    assert!(success, "{said}");
     let other = "ab".repeat(32);
     let (success, said) = outcome(&["seed-demo"], &[settings[1], ("KNOWHOW_SECRET_KEY", &other)]);
     assert!(!success && said.contains("KNOWHOW_SECRET_KEY"), "{said}");
