@@ -208,13 +208,16 @@ create table console_sessions (
     -- The last request, to the minute. A session without requests for an hour has ended.
     used_at timestamptz not null,
     ends_at timestamptz not null,
-    -- An admin's reason to read the changes of other users, and the time at which it must be given again.
+    -- An admin's reason to read the data of other users, and the time at which it must be given again.
     reason text check (length(reason) <= 200),
     reason_ends_at timestamptz,
+    -- The user whose pages the admin reads. Without one, the reason is for the changes of all users.
+    viewed_user uuid,
     primary key (tenant_id, user_id, secret_hash),
     foreign key (tenant_id, user_id) references users on delete cascade,
     check ((key_id is null) <> (issuer_id is null)),
-    check ((reason is null) = (reason_ends_at is null))
+    check ((reason is null) = (reason_ends_at is null)),
+    check (viewed_user is null or reason is not null)
 );
 -- A cookie names its tenant and not its user.
 create index console_sessions_by_secret on console_sessions (tenant_id, secret_hash);
@@ -222,7 +225,7 @@ create index console_sessions_by_end on console_sessions (ends_at);
 select app.protect('console_sessions');
 select app.open_to_system('console_sessions');
 -- Users do not read their sessions: a session is found by its secret before there is a user. These columns select the row to change.
-grant insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at, reason, reason_ends_at), delete on console_sessions
+grant insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at, reason, reason_ends_at, viewed_user), delete on console_sessions
     to knowhow_tenant;
 grant select, delete on console_sessions to knowhow_system;
 

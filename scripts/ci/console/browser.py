@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Uses the console in Chromium, with and without JavaScript: logs in, edits a skill, rolls it back and approves a submission. No page may violate the content security policy, scroll sideways, or send a request elsewhere.
+"""Uses the console in Chromium, with and without JavaScript: logs in, edits a skill, rolls it back, approves a submission and helps a user. No page may violate the content security policy, scroll sideways, or send a request elsewhere.
 
     scripts/ci/with_service.sh scripts/ci/console.sh
 
 CHROMIUM names the browser. CONSOLE_SHOTS names a folder for a picture of each page, narrow and wide, light and dark.
 """
 
+import base64
 import json
 import os
 import re
@@ -30,6 +31,12 @@ def call(method, path, token, body=None, **headers):
     if status >= 300:
         sys.exit(f"error: {method} {path} was answered {status}: {answer.decode(errors='replace')}")
     return json.loads(answer) if answer else None
+
+
+def name_of(token):
+    """Returns the user of a token."""
+    claims = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["sub"]
 
 
 class Person:
@@ -86,7 +93,9 @@ def prepare():
     session = call("POST", "/v1/sessions", ADMIN, {"key": "chat-17", "tools": "full"})["id"]
     call("POST", f"/v1/sessions/{session}/turns", ADMIN, {"message": f"use water-plants today {HOSTILE}"})
     call("POST", f"/v1/sessions/{session}/reply", ADMIN, {"message": "The plants are watered."})
-    pages = ["", "/skills", "/memories", "/soul", "/conversations", "/sessions", "/snapshot", "/review", "/users", "/keys", "/audit", "/jobs"]
+    run = call("POST", "/v1/dreams", ADMIN, {"passes": ["consolidate"]})["items"][0]["id"]
+    pages = ["", "/skills", "/memories", "/soul", "/conversations", "/sessions", "/snapshot", "/dreams", f"/dreams/{run}", "/review"]
+    pages += ["/users", f"/users/{name_of(USER)}", "/keys", "/audit", "/jobs"]
     pages += [f"/skills/water-plants{tab}" for tab in ("", "/resources", "/knowledge", "/versions", "/fields")]
     pages += [f"/memories/{memory['id']}", f"/sessions/{session}", f"/sessions/{session}/turns/1"]
     return [f"/console{page}" for page in pages]
@@ -138,6 +147,46 @@ def approve(person):
     assert decided["state"] == "approved" and decided["comment"] == "looked at it", decided
 
 
+def help_a_user(person, user):
+    """Finds a user, ends a session, suspends and lets in, views the user's pages, and rotates a key: the tasks of support."""
+    call("POST", "/v1/sessions", USER, {"key": "call-4711", "tools": "full"})
+    page = person.page
+    person.open("/console")
+    person.follow("Users")
+    page.fill("#prefix", user)
+    person.press("Show")
+    person.follow(user)
+    page.get_by_role("row", name="call-4711").get_by_role("button", name="End").click()
+    person.expect(f"/console/users/{user}", "The session has ended.")
+    page.fill("#suspend-reason", REASON)
+    person.press("Suspend")
+    person.expect(f"/console/users/{user}", f"Suspended: {REASON}")
+    person.press("Let in again")
+    person.expect(f"/console/users/{user}", "Resumed.")
+    page.fill("#view-reason", REASON)
+    person.press("View")
+    person.expect("/console", f"You see the pages of {user}.")
+    person.follow("Sessions")
+    person.expect("/console/sessions", "call-4711")
+    person.press("Stop")
+    person.follow("Audit log of this user")
+    assert "content.read" in page.inner_text("main"), page.inner_text("main")
+
+    person.follow("API keys")
+    page.fill("#name", "backend")
+    person.press("Create")
+    first = page.inner_text(".created pre")
+    row = page.get_by_role("row", name=first[:15])
+    row.locator("summary", has_text="Rotate").click()
+    row.get_by_role("button", name="Create the new key").click()
+    second = page.inner_text(".created pre")
+    assert call("GET", "/v1/skills", second, Knowhow_User=user) and first != second
+    row = page.get_by_role("row", name=second[:15])
+    row.locator("summary", has_text="Revoke").click()
+    row.get_by_role("button", name="Revoke").click()
+    person.expect("/console/keys", "Revoked.")
+
+
 def look(person, paths):
     """Opens each page at several widths: nothing may run, scroll sideways, or move while it loads."""
     for path in paths:
@@ -185,6 +234,7 @@ def main():
             person = Person(browser, ADMIN, **options)
             edit_and_roll_back(person, words)
             approve(person)
+            help_a_user(person, name_of(USER))
             if not options:
                 look(person, [*paths, f"/console/review/{propose()}"])
             person.leave()

@@ -22,6 +22,11 @@ impl ApiCall {
         Self { method, path: path.into(), body: None, headers: Vec::new() }
     }
 
+    /// Returns whether the request only reads.
+    pub fn is_get(&self) -> bool {
+        self.method == "GET"
+    }
+
     /// Adds a JSON body.
     pub fn with_body(mut self, body: Value) -> Self {
         self.body = Some(body);
@@ -34,14 +39,14 @@ impl ApiCall {
         self
     }
 
-    /// Returns the command. `key_user` is the user that an API key acts for.
-    pub fn command(&self, key_user: Option<&str>) -> String {
+    /// Returns the command. `user` is the user that an API key acts for, or that an admin views.
+    pub fn command(&self, user: Option<&str>) -> String {
         let mut lines = vec![match self.method {
             "GET" => "curl -s".to_owned(),
             method => format!("curl -s -X {method}"),
         }];
         lines.push("-H \"Authorization: Bearer $KNOWHOW_TOKEN\"".into());
-        lines.extend(key_user.map(|user| format!("-H {}", quoted(&format!("Knowhow-User: {user}")))));
+        lines.extend(user.map(|user| format!("-H {}", quoted(&format!("Knowhow-User: {user}")))));
         lines.extend(self.headers.iter().map(|header| format!("-H {}", quoted(header))));
         if let Some(body) = &self.body {
             lines.push("-H 'Content-Type: application/json'".into());

@@ -4,7 +4,7 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use knowhow_domain::skills::manifest;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::Bearer;
+use knowhow_store::ConsoleSession;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::form_urlencoded;
@@ -17,8 +17,15 @@ use crate::visit::{self, Extracting, Visit};
 /// Maximum size of a form in bytes. It is enough for the largest text, although a form may write a byte as three.
 const BYTES: usize = 2 * 1024 * 1024;
 
-/// A form of a session, with its fields.
+/// A form of a session, with its fields. It changes the visitor's own data, so it is rejected while an admin views
+/// another user.
 pub struct Form<T> {
+    pub visit: Visit,
+    pub fields: T,
+}
+
+/// A form that does not change the data of the viewed user: a logout, or a decision of a reviewer.
+pub struct OwnForm<T> {
     pub visit: Visit,
     pub fields: T,
 }
@@ -38,6 +45,22 @@ impl<T: DeserializeOwned + 'static> FromRequest for Form<T> {
     type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let form = extract(request.clone(), payload.take(), |session| match &session.viewed {
+            None => Ok(()),
+            Some(_) => Err(Error::Denied("you view the data of another user, which you cannot change; stop viewing first")),
+        });
+        Box::pin(async move {
+            let OwnForm { visit, fields } = form.await?;
+            Ok(Self { visit, fields })
+        })
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for OwnForm<T> {
+    type Error = Failure;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         Box::pin(extract(request.clone(), payload.take(), |_| Ok(())))
     }
 }
@@ -47,9 +70,9 @@ impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
     type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let form = extract(request.clone(), payload.take(), |caller| caller.require(Scope::Admin));
+        let form = extract(request.clone(), payload.take(), |session| session.bearer.require(Scope::Admin));
         Box::pin(async move {
-            let Form { visit, fields } = form.await?;
+            let OwnForm { visit, fields } = form.await?;
             visit.ctx.principal.require_admin()?;
             Ok(Self { visit, fields })
         })
@@ -61,8 +84,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
 async fn extract<T: DeserializeOwned>(
     request: HttpRequest,
     payload: Payload,
-    allows: fn(&Bearer) -> Result<()>,
-) -> Result<Form<T>, Failure> {
+    allows: fn(&ConsoleSession) -> Result<()>,
+) -> Result<OwnForm<T>, Failure> {
     origin::check(&request)?;
     let console = visit::console(&request)?;
     let page = || {
@@ -78,14 +101,14 @@ async fn extract<T: DeserializeOwned>(
             return Err(Failure::of_form(error, page(), &body.unwrap_or_default()));
         }
     };
-    allows(&found.session.bearer)?;
+    allows(&found.session)?;
     let body = console.entry.read_form(&request, payload, BYTES).await?;
     let fail = |error| Failure::of_form(error, page(), &body);
     if !has_token(&body, &found.cookie.secret.form_token()) {
         return Err(fail(Error::Denied("this form belongs to another session; open the page again")));
     }
     let fields = read(&body).map_err(fail)?;
-    Ok(Form { visit: visit::admit(&request, found).await.map_err(fail)?, fields })
+    Ok(OwnForm { visit: visit::admit(&request, found).await.map_err(fail)?, fields })
 }
 
 /// Returns whether a form has the token of the session. It is the first field of each form.

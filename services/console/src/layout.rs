@@ -4,6 +4,7 @@ use knowhow_domain::Scope;
 use knowhow_ops::Principal;
 
 use crate::api_call::ApiCall;
+use crate::link;
 use crate::shown::{Block, Line};
 use crate::visit::Visit;
 
@@ -17,6 +18,7 @@ pub enum Section {
     Conversations,
     Sessions,
     Snapshot,
+    Dreams,
     Review,
     Users,
     Keys,
@@ -35,6 +37,7 @@ impl Section {
             Self::Conversations => ("Conversations", "/console/conversations"),
             Self::Sessions => ("Sessions", "/console/sessions"),
             Self::Snapshot => ("Snapshot", "/console/snapshot"),
+            Self::Dreams => ("Dreams", "/console/dreams"),
             Self::Review => ("Review", "/console/review"),
             Self::Users => ("Users", "/console/users"),
             Self::Keys => ("API keys", "/console/keys"),
@@ -44,7 +47,7 @@ impl Section {
     }
 }
 
-const OWN: [Section; 8] = [
+const OWN: [Section; 9] = [
     Section::Overview,
     Section::Skills,
     Section::Memories,
@@ -52,6 +55,7 @@ const OWN: [Section; 8] = [
     Section::Conversations,
     Section::Sessions,
     Section::Snapshot,
+    Section::Dreams,
     Section::Review,
 ];
 const OF_TENANT: [Section; 4] = [Section::Users, Section::Keys, Section::Audit, Section::Jobs];
@@ -70,6 +74,10 @@ pub struct Layout {
     pub section: &'static str,
     pub tenant: Line,
     pub user: Line,
+    /// The user that an admin views; `None` on the visitor's own pages. The pages of a viewed user have no forms.
+    pub viewed: Option<Line>,
+    /// The page of the viewed user.
+    pub viewed_page: String,
     pub is_admin: bool,
     pub own: Vec<NavigationLink>,
     pub of_tenant: Vec<NavigationLink>,
@@ -97,7 +105,9 @@ impl Layout {
             title: title.into(),
             section: section.shown().0,
             tenant: principal.tenant_slug().into(),
-            user: principal.external_id().unwrap_or_default().into(),
+            user: visit.visitor.as_str().into(),
+            viewed: visit.viewed().map(|(name, _)| name.into()),
+            viewed_page: visit.viewed().map(|(name, _)| link::user(name)).unwrap_or_default(),
             is_admin,
             own: links(&OWN),
             of_tenant: if is_admin { links(&OF_TENANT) } else { Vec::new() },
@@ -110,6 +120,12 @@ impl Layout {
     /// Adds requests of the REST API with the same effect.
     pub fn with_calls(mut self, visit: &Visit, calls: impl IntoIterator<Item = ApiCall>) -> Self {
         let principal = &visit.ctx.principal;
+        if let Some((user, reason)) = visit.viewed() {
+            let views =
+                calls.into_iter().filter(ApiCall::is_get).map(|call| call.with_header("Knowhow-Reason", reason));
+            self.calls.extend(views.map(|call| Block(call.command(Some(user)))));
+            return self;
+        }
         let key_user = principal.external_id().filter(|_| principal.is_backend());
         self.calls.extend(calls.into_iter().map(|call| Block(call.command(key_user))));
         self
@@ -120,7 +136,7 @@ impl Layout {
 fn is_open(principal: &Principal, section: Section) -> bool {
     let scope = match section {
         Section::Overview => return true,
-        Section::Skills | Section::Review => Scope::SkillsRead,
+        Section::Skills | Section::Dreams | Section::Review => Scope::SkillsRead,
         Section::Memories | Section::Soul => Scope::Memories,
         Section::Conversations | Section::Sessions | Section::Snapshot => Scope::Sessions,
         Section::Users | Section::Keys | Section::Audit | Section::Jobs => Scope::Admin,

@@ -15,6 +15,11 @@ pub fn skill(name: &str) -> String {
     format!("/console/skills/{}", encode(name))
 }
 
+/// Returns the path of a user's page, for admins.
+pub fn user(external_id: &str) -> String {
+    format!("/console/users/{}", encode(external_id))
+}
+
 /// Writes a query from the parameters that have a value.
 pub fn query(parameters: &[(&str, Option<&str>)]) -> String {
     let given = parameters.iter().filter_map(|(name, value)| {

@@ -5,10 +5,10 @@ use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use knowhow_domain::Error;
 
 use crate::failure::Failure;
-use crate::pages::tenant::{audit, jobs, keys, users};
+use crate::pages::tenant::{audit, jobs, keys, user, users};
 use crate::pages::{
-    conversations, fallback, login, memories, overview, review, sessions, skill, skills, snapshot, soul, static_files,
-    turn,
+    conversations, dreams, fallback, login, memories, overview, review, sessions, skill, skills, snapshot, soul,
+    static_files, turn,
 };
 use crate::{Console, respond};
 
@@ -78,15 +78,31 @@ routes! {
     GET "/sessions/{session}" User => sessions::show,
     GET "/sessions/{session}/turns/{turn}" User => turn::show,
     GET "/snapshot" User => snapshot::show,
+    GET "/dreams" User => dreams::list,
+    POST "/dreams" User => dreams::start,
+    GET "/dreams/{dream}" User => dreams::show,
+    POST "/dreams/{dream}/apply" User => dreams::apply,
+    POST "/dreams/{dream}/reject" User => dreams::reject,
+    POST "/dreams/{dream}/undo" User => dreams::undo,
     GET "/review" User => review::list,
     GET "/review/{submission}" User => review::submission::show,
     POST "/review/reason" Admin => review::reason::state,
     POST "/review/{submission}/approve" User => review::submission::approve,
     POST "/review/{submission}/reject" User => review::submission::reject,
     GET "/users" Admin => users::list,
-    POST "/users/suspend" Admin => users::suspend,
-    POST "/users/resume" Admin => users::resume,
+    GET "/users/{user}" Admin => user::show,
+    POST "/users/{user}/view" Admin => user::view,
+    POST "/users/{user}/end-session" Admin => user::end_session,
+    POST "/users/{user}/suspend" Admin => user::suspend,
+    POST "/users/{user}/resume" Admin => user::resume,
+    POST "/users/{user}/hold" Admin => user::hold,
+    POST "/users/{user}/release" Admin => user::release,
+    POST "/users/{user}/export" Admin => user::export,
+    POST "/users/{user}/erase" Admin => user::erase,
     GET "/keys" Admin => keys::list,
+    POST "/keys" Admin => keys::create,
+    POST "/keys/{key}/rotate" Admin => keys::rotate,
+    POST "/keys/{key}/revoke" Admin => keys::revoke,
     GET "/audit" Admin => audit::list,
     GET "/jobs" Admin => jobs::list,
     POST "/jobs/{job}/retry" Admin => jobs::retry,

@@ -7,7 +7,7 @@ use actix_web::dev::Payload;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, UserId};
 use knowhow_ops::{Ctx, tenants};
 use knowhow_store::{ConsoleSecret, ConsoleSession};
 
@@ -17,7 +17,7 @@ use crate::shown::When;
 use crate::{Console, link};
 
 /// Results of actions, by the word that a redirect carries.
-const DONE: [(&str, &str); 14] = [
+const DONE: [(&str, &str); 23] = [
     ("saved", "Saved."),
     ("unchanged", "The text is the same as before, so no version was saved."),
     ("rolled-back", "Rolled back: the earlier text is the current version now."),
@@ -26,13 +26,22 @@ const DONE: [(&str, &str); 14] = [
     ("forgotten", "Forgotten."),
     ("approved", "Approved: the change is applied."),
     ("rejected", "Rejected."),
+    ("applied", "Applied: the changes are versions of the skills now."),
+    ("undone", "Undone. The result is shown with each change."),
+    ("started", "Started. The result appears here when it is ready."),
     ("suspended", "Suspended. The user's requests are rejected within a second."),
     ("resumed", "Resumed."),
+    ("held", "On hold: the user cannot be erased."),
+    ("released", "Released: the user can be erased again."),
+    ("session-ended", "The session has ended."),
+    ("erased", "Erased: the data is inaccessible, and a job deletes it."),
+    ("revoked", "Revoked. Requests with this key are rejected within a second."),
     (
         "reason-given",
         "You see the changes of all users for half an hour. Each change that you open goes into the audit log.",
     ),
-    ("reason-removed", "You see only your own changes."),
+    ("reason-removed", "You see only your own data."),
+    ("viewing", "You see the pages of this user for half an hour. The audit log has your reason."),
     ("retried", "The job runs again shortly."),
     ("discarded", "The job is discarded."),
 ];
@@ -40,17 +49,35 @@ const DONE: [(&str, &str); 14] = [
 /// A request with a session.
 pub struct Visit {
     pub ctx: Ctx,
+    /// External id of the user who logged in.
+    pub visitor: String,
     pub secret: ConsoleSecret,
     /// Result of the action that led to this page.
     pub done: Option<&'static str>,
-    /// The admin's reason to read the changes of other users, if it was given in this session.
+    /// The admin's reason to read the data of other users, if it was given in this session.
     pub reason: Option<String>,
+    /// The user that the admin chose to view. Pages of a user show this user's data, and their forms are rejected.
+    pub viewed: Option<(UserId, String)>,
 }
 
 impl Visit {
     /// Returns the current time.
     pub fn now(&self) -> DateTime<Utc> {
         self.ctx.app.clock.now()
+    }
+
+    /// Returns the viewed user and the admin's reason; `None` on the visitor's own pages.
+    pub fn viewed(&self) -> Option<(&str, &str)> {
+        let (_, name) = self.viewed.as_ref().filter(|_| self.ctx.principal.views())?;
+        Some((name, self.reason.as_deref()?))
+    }
+
+    /// Returns this visit with the data of the user that the admin chose to view.
+    pub fn of_viewed_user(mut self) -> Result<Self> {
+        if let Some((user, name)) = &self.viewed {
+            self.ctx.principal = self.ctx.principal.looking_at(*user, name)?;
+        }
+        Ok(self)
     }
 
     /// Returns the view of a time.
@@ -98,11 +125,13 @@ pub fn has_cookie(console: &Console, request: &HttpRequest) -> bool {
 /// Admits the user of a session.
 pub async fn admit(request: &HttpRequest, found: Found) -> Result<Visit> {
     let Found { console, cookie, session } = found;
-    let ctx = console.entry.admit(request, session.bearer).await?;
-    if session.use_is_due {
+    let ConsoleSession { bearer, use_is_due, reason, viewed } = session;
+    let ctx = console.entry.admit(request, bearer).await?;
+    if use_is_due {
         note_use(ctx.clone(), cookie.secret.clone());
     }
-    Ok(Visit { ctx, secret: cookie.secret, done: done(request), reason: session.reason })
+    let visitor = ctx.principal.external_id().unwrap_or_default().to_owned();
+    Ok(Visit { ctx, visitor, secret: cookie.secret, done: done(request), reason, viewed })
 }
 
 /// Stores the time of a session's last request in the background, so that no page waits for this write.
@@ -128,19 +157,35 @@ fn login_for(request: &HttpRequest) -> String {
     }
 }
 
+/// Returns the visit of a page, or the redirect to the login page.
+async fn begin(request: &HttpRequest) -> Result<Visit, Failure> {
+    let found = find(request).await.map_err(|error| match error {
+        Error::Unauthenticated(_) => Failure::without_session(error, login_for(request)),
+        other => other.into(),
+    })?;
+    Ok(admit(request, found).await?)
+}
+
 impl FromRequest for Visit {
     type Error = Failure;
     type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
-        Box::pin(async move {
-            let found = find(&request).await.map_err(|error| match error {
-                Error::Unauthenticated(_) => Failure::without_session(error, login_for(&request)),
-                other => other.into(),
-            })?;
-            Ok(admit(&request, found).await?)
-        })
+        Box::pin(async move { Ok(begin(&request).await?.of_viewed_user()?) })
+    }
+}
+
+/// A request with a session, for a page that never shows the data of the viewed user.
+pub struct OwnVisit(pub Visit);
+
+impl FromRequest for OwnVisit {
+    type Error = Failure;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move { Ok(Self(begin(&request).await?)) })
     }
 }
 
@@ -151,10 +196,10 @@ impl FromRequest for AdminVisit {
     type Error = Failure;
     type Future = Extracting<Self>;
 
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let visit = Visit::from_request(request, payload);
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
         Box::pin(async move {
-            let visit = visit.await?;
+            let visit = begin(&request).await?;
             visit.ctx.principal.require_admin()?;
             Ok(Self(visit))
         })

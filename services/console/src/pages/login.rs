@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::cookie::SessionCookie;
 use crate::failure::{Failure, sentence, status_of};
-use crate::form::{self, Form, Nothing};
+use crate::form::{self, Nothing, OwnForm};
 use crate::login_page::LoginPage;
 use crate::respond::{page_with, see};
 use crate::visit::console;
@@ -84,7 +84,7 @@ async fn start(console: &Console, request: &HttpRequest, given: &LoginForm) -> R
 }
 
 /// Ends the session.
-pub async fn log_out(request: HttpRequest, form: Form<Nothing>) -> Result<HttpResponse, Failure> {
+pub async fn log_out(request: HttpRequest, form: OwnForm<Nothing>) -> Result<HttpResponse, Failure> {
     tenants::end_console_session(&form.visit.ctx, &form.visit.secret).await?;
     let cleared = SessionCookie::clear(console(&request)?.address.is_over_tls);
     let mut response = see("/console/login");

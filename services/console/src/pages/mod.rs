@@ -1,6 +1,7 @@
 //! The pages, one file each: extract the input, call an operation, fill a template.
 
 pub mod conversations;
+pub mod dreams;
 pub mod fallback;
 pub mod login;
 pub mod memories;

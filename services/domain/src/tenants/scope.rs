@@ -72,6 +72,12 @@ impl Scopes {
         Self(self.0 | other.0)
     }
 
+    /// Returns the other scopes.
+    #[must_use]
+    pub fn without(self, scope: Scope) -> Self {
+        Self(self.0 & !(1 << scope as u8))
+    }
+
     /// Checks that `scope` is included.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ mod texts;
 
 pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
 pub use offer::{Take, has_conflict};
-pub use owner::Whose;
+pub use owner::{Whose, may_review};
 pub use read::{GetSubmission, ListSubmissions, SubmissionDetail, get_submission, list_submissions};
 pub use rebase::{Rebase, rebase_submission};
 pub use rescan::{SkillFindings, get_findings};

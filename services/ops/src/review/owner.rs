@@ -108,6 +108,11 @@ pub(super) fn require_reason(reason: Option<&str>) -> Result<&str> {
     })
 }
 
+/// Returns whether the caller may decide on changes of the context's user.
+pub fn may_review(ctx: &Ctx) -> bool {
+    AccessedOwner { ctx: ctx.clone(), as_admin: false }.require_reviewer().is_ok()
+}
+
 impl AccessedOwner {
     /// Returns whether the caller may see the proposed text and the findings.
     pub(crate) fn sees_text(&self) -> bool {

@@ -73,7 +73,7 @@ impl SkillAnswer {
 /// # Errors
 /// `NotFound`, with similar names; `AmbiguousName`.
 pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<SkillAnswer> {
-    let used = (!query.peek).then(|| use_of(ctx));
+    let used = (!query.peek && !ctx.principal.views()).then(|| use_of(ctx));
     Ok(find_and_count(ctx, &query.skill, used).await?.0)
 }
 

@@ -5,7 +5,9 @@ use knowhow_domain::tenants::erasure::check_reason;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::ConsoleSecret;
 use knowhow_store::tenants::console_sessions::{self, SessionTimes, StatedReason};
+use serde_json::json;
 
+use super::view::{self, ViewUser};
 use crate::Ctx;
 
 /// Maximum duration of a session.
@@ -44,8 +46,20 @@ pub async fn state_console_reason(ctx: &Ctx, secret: &ConsoleSecret, reason: Opt
     ctx.principal.require(Scope::Review)?;
     let ends_at = ctx.now() + REASON;
     let reason = reason.map(check_reason).transpose()?;
-    let stated = reason.map(|reason| StatedReason { reason, ends_at });
+    let stated = reason.map(|reason| StatedReason { reason, ends_at, viewed: None });
     console_sessions::state_reason(&ctx.app.db, &ctx.principal, secret, stated).await
+}
+
+/// Lets an admin read the pages of one user in this session, for half an hour. The audit log records it once.
+///
+/// # Errors
+/// As [`view_user`](super::view_user).
+pub async fn view_user_in_console(ctx: &Ctx, secret: &ConsoleSecret, view: ViewUser<'_>) -> Result<()> {
+    let user = view::check(ctx, view).await?;
+    let (reason, ends_at) = (view.reason.trim(), ctx.now() + REASON);
+    view::record(ctx, &user, json!({ "reason": reason, "until": ends_at })).await?;
+    let stated = StatedReason { reason, ends_at, viewed: Some(user.id) };
+    console_sessions::state_reason(&ctx.app.db, &ctx.principal, secret, Some(stated)).await
 }
 
 /// Ends a session of the caller.

@@ -18,11 +18,14 @@ mod suspensions;
 mod takeout;
 mod tenant;
 mod users;
+mod view;
 mod webhooks;
 
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
 pub use audit::{AuditExport, ListAudit, export_audit, list_audit};
-pub use console_sessions::{end_console_session, note_console_use, start_console_session, state_console_reason};
+pub use console_sessions::{
+    end_console_session, note_console_use, start_console_session, state_console_reason, view_user_in_console,
+};
 pub use erasures::{EraseQuery, HoldUser, erase_user, hold_user, list_erasures, release_user};
 pub use issuers::{
     CreateIssuer, MintToken, create_issuer, delete_issuer, find_signing_issuer, list_issuers, mint_token,
@@ -44,6 +47,7 @@ pub use suspensions::{Suspend, resume_tenant, resume_user, suspend_tenant, suspe
 pub use takeout::{UserExport, export_user};
 pub use tenant::{Confirm, CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
+pub use view::{ViewUser, view_user};
 pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, get_webhook, put_webhook, test_webhook};
 
 pub(crate) use library::{LibraryDraft, put_in, scan_text};

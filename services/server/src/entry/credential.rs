@@ -10,7 +10,7 @@ use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{App, CallMetadata, Ctx, IdempotencyKey, Principal, SessionRef, skills};
-use knowhow_store::{Bearer, ConsoleSecret, ConsoleSession};
+use knowhow_store::{Bearer, ConsoleSecret, ConsoleSession, Gate};
 
 use super::client::counted_address;
 use super::query_token::{HINT, has_token};
@@ -19,6 +19,7 @@ use crate::entry::unauthenticated;
 
 const SESSION: &str = "knowhow-session";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const REASON: &str = "knowhow-reason";
 
 /// A request with a verified credential.
 pub struct AuthenticatedRequest {
@@ -26,6 +27,14 @@ pub struct AuthenticatedRequest {
     pub app: Data<App>,
     /// The authenticated caller.
     pub principal: Principal,
+    /// The other user that an admin's request views.
+    pub viewed: Option<Viewed>,
+}
+
+/// Another user and an admin's reason to read that user's data, from the headers `Knowhow-User` and `Knowhow-Reason`.
+pub struct Viewed {
+    pub user: String,
+    pub reason: String,
 }
 
 /// Verifies the credential of a request, then calls `allows` to check its rights. This happens before the path, headers
@@ -51,12 +60,23 @@ pub async fn enter(
     };
     let user = single(request.headers(), "knowhow-user");
     let named = user.as_ref().ok().copied().flatten();
-    let bearer = verify(request, &state, SentCredential { resource, token, user: named }).await?;
+    let reason = single(request.headers(), REASON);
+    // Only REST: a client of MCP acts for the user of its credential.
+    let may_view = resource.is_none() && request.method().is_safe() && !Gate::is_api_key(token);
+    let stated = reason.as_ref().ok().copied().flatten().filter(|_| may_view);
+    let acts_for = if stated.is_some() { None } else { named };
+    let bearer = verify(request, &state, SentCredential { resource, token, user: acts_for }).await?;
+    let other = named.filter(|name| acts_for.is_none() && bearer.external_id() != Some(name));
+    if other.is_some() && (bearer.is_operator() || bearer.require(Scope::Admin).is_err()) {
+        return Err(Bearer::other_user());
+    }
     allows(&bearer)?;
     user?;
+    reason?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
-    Ok(AuthenticatedRequest { app: state.app, principal })
+    let viewed = other.zip(stated).map(|(user, reason)| Viewed { user: user.to_owned(), reason: reason.to_owned() });
+    Ok(AuthenticatedRequest { app: state.app, principal, viewed })
 }
 
 /// A credential as the caller sent it.

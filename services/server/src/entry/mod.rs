@@ -22,7 +22,7 @@ pub use body::{JSON_BYTES, announce, check_media_type, in_time, parse, read as r
 pub use client::{Proxies, client_of};
 pub use concurrency::{ConcurrencyLimits, begin_work};
 pub use credential::{
-    AuthenticatedRequest, Refusals, admit_user, check_headers, enter, read_call, verify_console_session,
+    AuthenticatedRequest, Refusals, Viewed, admit_user, check_headers, enter, read_call, verify_console_session,
     verify_credential,
 };
 pub use drain::Drain;

@@ -8,11 +8,12 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use knowhow_domain::{Error, Result};
 use knowhow_ops::Ctx;
+use knowhow_ops::tenants::{ViewUser, view_user};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{ApiError, Query};
-use crate::entry::{AuthenticatedRequest, admit_user, begin_work, read_call};
+use crate::entry::{AuthenticatedRequest, Viewed, admit_user, begin_work, read_call};
 
 /// Headers of every write.
 #[derive(IntoParams)]
@@ -38,12 +39,13 @@ fn authorized(request: &HttpRequest) -> Result<AuthenticatedRequest> {
     request.extensions_mut().remove().ok_or_else(|| Error::not_found("endpoint"))
 }
 
-/// Returns the context of the authorized caller, after waiting until the request may begin.
-async fn begin_call(request: &HttpRequest) -> Result<Ctx, ApiError> {
-    let AuthenticatedRequest { app, principal } = authorized(request)?;
+/// Returns the context of the authorized caller, after waiting until the request may begin, and the user that the request
+/// views.
+async fn begin_call(request: &HttpRequest) -> Result<(Ctx, Option<Viewed>), ApiError> {
+    let AuthenticatedRequest { app, principal, viewed } = authorized(request)?;
     let ctx = Ctx { call: read_call(request.headers())?, ..Ctx::of(&app, &principal) };
     begin_work(request, &principal).await?;
-    Ok(ctx)
+    Ok((ctx, viewed))
 }
 
 /// The caller of an ordinary request: one user of a tenant. The extractor waits until another extractor has read the
@@ -65,7 +67,11 @@ impl FromRequest for UserCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let ctx = begin_call(&request).await?;
+            let (ctx, viewed) = begin_call(&request).await?;
+            if let Some(Viewed { user, reason }) = viewed {
+                let read = request.match_pattern().unwrap_or_default();
+                return Ok(Self(view_user(&ctx, ViewUser { user: &user, reason: &reason }, &read).await?));
+            }
             admit_user(&ctx).await?;
             Ok(Self(ctx))
         })
@@ -90,7 +96,7 @@ impl FromRequest for ReviewCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let ctx = begin_call(&request).await?;
+            let (ctx, _) = begin_call(&request).await?;
             if ctx.principal.user().is_ok() || ctx.principal.require_admin().is_err() {
                 admit_user(&ctx).await?;
             }
@@ -123,7 +129,7 @@ impl FromRequest for AdminCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let AuthenticatedRequest { app, principal } = authorized(&request)?;
+            let AuthenticatedRequest { app, principal, .. } = authorized(&request)?;
             principal.require_admin()?;
             let Query(PlaceParameter { place }) = Query::extract(&request).await?;
             begin_work(&request, &principal).await?;

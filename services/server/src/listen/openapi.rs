@@ -67,7 +67,8 @@ impl Modify for SharedParts {
         let user = ApiKeyValue::with_description(
             "Knowhow-User",
             "With an API key: the user to act for, by the tenant's own id. An unknown user is created. A JWT acts for \
-             its own user.",
+             its own user. An admin's JWT reads the data of this user if `Knowhow-Reason` has a reason of 8 to 200 \
+             characters, for the audit log.",
         );
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("bearer", SecurityScheme::Http(bearer));

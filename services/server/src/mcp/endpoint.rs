@@ -109,7 +109,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         return Ok(response);
     }
     let turn_away = |error: Error, id| turn_away(site, request, ApiError::from(error), id);
-    let AuthenticatedRequest { app, principal } = match enter(request, Some(site.resource()), |_| Ok(())).await {
+    let AuthenticatedRequest { app, principal, .. } = match enter(request, Some(site.resource()), |_| Ok(())).await {
         Ok(entry) => entry,
         // If the look-up of the caller failed, the error concerns this message, so the response contains the
         // message's id.

@@ -1,7 +1,7 @@
 //! Sessions of the console: started by a login, ended by a logout. The gate finds them (`across/system/console.rs`).
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
+use knowhow_domain::{Result, UserId};
 use uuid::Uuid;
 
 use crate::vault::pipeline::write;
@@ -30,9 +30,11 @@ statement! {
 }
 
 statement! {
-    count StateReason<'a> { secret_hash: Vec<u8>, reason: Option<&'a str>, ends_at: Option<DateTime<Utc>> } -> (),
+    count StateReason<'a> {
+        secret_hash: Vec<u8>, reason: Option<&'a str>, ends_at: Option<DateTime<Utc>>, viewed: Option<Uuid>,
+    } -> (),
     "-- console_sessions.state_reason
-    update console_sessions set reason = $4, reason_ends_at = $5
+    update console_sessions set reason = $4, reason_ends_at = $5, viewed_user = $6
     where tenant_id = $1 and user_id = $2 and secret_hash = $3"
 }
 
@@ -71,11 +73,13 @@ pub async fn note_use(db: &Database, caller: &Principal, secret: &ConsoleSecret,
     write(db, caller, NoteUse { secret_hash: secret.hash().to_vec(), now }).await.map(drop)
 }
 
-/// An admin's reason to read the changes of other users.
+/// An admin's reason to read the data of other users.
 #[derive(Debug, Clone, Copy)]
 pub struct StatedReason<'a> {
     pub reason: &'a str,
     pub ends_at: DateTime<Utc>,
+    /// The user to view; `None` for the changes of all users.
+    pub viewed: Option<UserId>,
 }
 
 /// Stores the reason of a session, or removes it.
@@ -86,7 +90,8 @@ pub async fn state_reason(
     stated: Option<StatedReason<'_>>,
 ) -> Result<()> {
     let (reason, ends_at) = (stated.map(|stated| stated.reason), stated.map(|stated| stated.ends_at));
-    write(db, caller, StateReason { secret_hash: secret.hash().to_vec(), reason, ends_at }).await.map(drop)
+    let viewed = stated.and_then(|stated| stated.viewed).map(|user| user.0);
+    write(db, caller, StateReason { secret_hash: secret.hash().to_vec(), reason, ends_at, viewed }).await.map(drop)
 }
 
 /// Ends a session of the caller.

@@ -18,7 +18,7 @@ use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::page;
 use crate::shown::{Line, When};
-use crate::visit::Visit;
+use crate::visit::{OwnVisit, Visit};
 
 /// States to filter by, with their names on the page.
 const STATES: [(&str, &str); 6] = [
@@ -91,7 +91,7 @@ struct Review {
 }
 
 /// Lists submissions.
-pub async fn list(visit: Visit, filters: Query<SubmissionFilters>) -> Result<HttpResponse, Failure> {
+pub async fn list(OwnVisit(visit): OwnVisit, filters: Query<SubmissionFilters>) -> Result<HttpResponse, Failure> {
     let SubmissionFilters { state, cursor } = filters.into_inner();
     let state = state.unwrap_or_else(|| SubmissionState::NeedsReview.as_str().to_owned());
     let is_admin = visit.ctx.principal.require_admin().is_ok();

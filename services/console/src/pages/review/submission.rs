@@ -13,13 +13,13 @@ use super::{SubmissionRow, name_of, reason, step_of};
 use crate::api_call::ApiCall;
 use crate::difference::{PartKind, Row, RowKind, read_rows};
 use crate::failure::{Failure, sentence, status_of};
-use crate::form::Form;
+use crate::form::OwnForm;
 use crate::layout::{Layout, Section};
 use crate::link;
 use crate::respond::{page_with, see};
 use crate::shown::{Block, Line, unix_lines};
 use crate::typed::TypedText;
-use crate::visit::Visit;
+use crate::visit::{OwnVisit, Visit};
 
 /// A step of the checks.
 struct CheckRow {
@@ -71,22 +71,22 @@ struct Refused {
 }
 
 /// Shows a submission.
-pub async fn show(visit: Visit, id: Path<SubmissionId>) -> Result<HttpResponse, Failure> {
+pub async fn show(OwnVisit(visit): OwnVisit, id: Path<SubmissionId>) -> Result<HttpResponse, Failure> {
     read_and_respond(&visit, id.into_inner(), None).await
 }
 
 /// Approves a submission.
-pub async fn approve(id: Path<SubmissionId>, form: Form<Decision>) -> Result<HttpResponse, Failure> {
+pub async fn approve(id: Path<SubmissionId>, form: OwnForm<Decision>) -> Result<HttpResponse, Failure> {
     decide(id.into_inner(), form, true).await
 }
 
 /// Rejects a submission.
-pub async fn reject(id: Path<SubmissionId>, form: Form<Decision>) -> Result<HttpResponse, Failure> {
+pub async fn reject(id: Path<SubmissionId>, form: OwnForm<Decision>) -> Result<HttpResponse, Failure> {
     decide(id.into_inner(), form, false).await
 }
 
-async fn decide(id: SubmissionId, form: Form<Decision>, is_approval: bool) -> Result<HttpResponse, Failure> {
-    let Form { visit, fields } = form;
+async fn decide(id: SubmissionId, form: OwnForm<Decision>, is_approval: bool) -> Result<HttpResponse, Failure> {
+    let OwnForm { visit, fields } = form;
     let comment = unix_lines(&fields.comment);
     let given = Some(comment.trim()).filter(|comment| !comment.is_empty()).map(str::to_owned);
     let input = Decide { id, comment: given, take: fields.take, reason: reason::of(&visit) };

@@ -3,4 +3,5 @@
 pub mod audit;
 pub mod jobs;
 pub mod keys;
+pub mod user;
 pub mod users;

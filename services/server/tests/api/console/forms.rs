@@ -29,7 +29,7 @@ async fn forms_of_other_origins_and_sessions_are_refused() {
         assert_eq!(answer.status, 403, "{headers:?}: {answer}");
     }
     // The rights are checked before the form is read.
-    let admins = alice.post_with("/console/users/suspend", &[("form", "wrong"), ("user", "bob")], &same).await;
+    let admins = alice.post_with("/console/users/bob/suspend", &[("form", "wrong"), ("user", "bob")], &same).await;
     assert_eq!(admins.status, 403, "{admins}");
     assert!(admins.text().contains("admin") && !admins.text().contains("another session"), "{admins}");
     let without = alice.post_with("/console/skills/plan", &[("text", TEXT), ("version", "1")], &same).await;

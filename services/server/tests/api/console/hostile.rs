@@ -91,6 +91,7 @@ async fn hostile_texts_are_shown_as_text() {
         "/console/review".into(),
         "/console/users".into(),
         "/console/users?prefix=%22%3E%3Cscript%3E".into(),
+        "/console/dreams".into(),
         "/console/audit".into(),
         "/console/audit?actor=%22%3E%3Cscript%3E".into(),
         "/console/keys".into(),
@@ -103,6 +104,9 @@ async fn hostile_texts_are_shown_as_text() {
     for submission in submissions["items"].as_array().unwrap() {
         paths.push(format!("/console/review/{}", submission["id"].as_str().unwrap()));
     }
+    let users = visitor.page("/console/users?prefix=mallory").await;
+    let (_, own) = users.split_once("href=\"/console/users/").unwrap();
+    paths.push(format!("/console/users/{}", own.split('"').next().unwrap()));
     for path in &paths {
         harmless(path, &visitor.page(path).await);
     }

@@ -5,7 +5,9 @@ use serde_json::json;
 use super::visitor::Visitor;
 use crate::callers::World;
 use crate::jobs::enqueue;
+use crate::service::poll_async;
 use crate::sql;
+use crate::talk::Talk;
 
 #[tokio::test]
 async fn an_admin_suspends_and_resumes_a_user() {
@@ -15,22 +17,100 @@ async fn an_admin_suspends_and_resumes_a_user() {
     let list = admin.page("/console/users").await;
     assert!(list.contains("alice") && list.contains("anna-admin"), "{list}");
     assert!(admin.page("/console/users?prefix=zz").await.contains("No such user"));
-    let fields = [("user", "alice"), ("reason", "no"), ("prefix", "a")];
-    let short = admin.post("/console/users/suspend", &fields).await;
+    let short = admin.post("/console/users/alice/suspend", &[("reason", "no")]).await;
     assert!(short.status >= 400 && short.text().contains(r#"role="alert""#), "{short}");
     assert!(short.text().contains(r#"name="reason" type="text" value="no""#), "the typed reason stays: {short}");
-    assert!(short.text().contains(r#"name="prefix" type="search" value="a""#), "and the filter: {short}");
-    let own = admin.post("/console/users/suspend", &[("user", "anna-admin"), ("reason", "by mistake")]).await;
+    let own = admin.post("/console/users/anna-admin/suspend", &[("reason", "by mistake")]).await;
     assert_eq!(own.status, 403, "{own}");
-    let fields = [("user", "alice"), ("reason", "left <b>the company</b>"), ("prefix", "al")];
-    let done = admin.post("/console/users/suspend", &fields).await;
-    assert_eq!(done.header("location"), "/console/users?prefix=al&done=suspended", "{done}");
-    let page = admin.page("/console/users?prefix=alice&done=suspended").await;
+    let done = admin.post("/console/users/alice/suspend", &[("reason", "left <b>the company</b>")]).await;
+    assert_eq!(done.header("location"), "/console/users/alice?done=suspended", "{done}");
+    let page = admin.page("/console/users/alice?done=suspended").await;
     assert!(page.contains("left &#60;b&#62;the company") && page.contains("Let in again"), "{page}");
+    assert!(admin.page("/console/users?prefix=al").await.contains("left &#60;b&#62;the company"));
     assert!(world.admin.get("/v1/admin/users/alice").await.ok(200)["suspended_at"].is_string());
-    let back = admin.post("/console/users/resume", &[("user", "alice")]).await;
-    assert_eq!((back.status, back.header("location")), (303, "/console/users?done=resumed"), "{back}");
+    let back = admin.post("/console/users/alice/resume", &[]).await;
+    assert_eq!((back.status, back.header("location")), (303, "/console/users/alice?done=resumed"), "{back}");
     assert!(world.admin.get("/v1/admin/users/alice").await.ok(200)["suspended_at"].is_null());
+}
+
+#[tokio::test]
+async fn an_admin_ends_a_session_of_a_user() {
+    let world = World::new().await;
+    let talk = Talk::long(&world.alice).await;
+    talk.say("hello there").await;
+    let admin = Visitor::of(&world.admin).await;
+    let page = admin.page("/console/users/alice").await;
+    assert!(page.contains(&talk.id) && !page.contains("hello there"), "without messages: {page}");
+    let done = admin.post("/console/users/alice/end-session", &[("session", &talk.id)]).await;
+    assert_eq!(done.header("location"), "/console/users/alice?done=session-ended", "{done}");
+    assert!(admin.page("/console/users/alice").await.contains("No open session"));
+}
+
+#[tokio::test]
+async fn an_admin_downloads_holds_and_erases_a_user() {
+    let world = World::new().await;
+    world.alice.create(crate::callers::skill("plan")).await;
+    let admin = Visitor::of(&world.admin).await;
+    let id = text_of(&world.admin.get("/v1/admin/users/alice").await.ok(200)["id"]);
+    let archive = admin.post("/console/users/alice/export", &[]).await;
+    assert_eq!((archive.status, archive.header("content-type")), (200, "application/zip"), "{}", archive.status);
+    assert_eq!(&archive.body[..2], b"PK");
+
+    let why = "the customer asked for it";
+    let erase = async |name: &str| {
+        admin.post("/console/users/alice/erase", &[("name", name), ("reason", why), ("user_id", &id)]).await
+    };
+    admin.post("/console/users/alice/hold", &[("reason", "a lawsuit is pending")]).await;
+    let held = erase("alice").await;
+    assert!(held.status == 409 && held.text().contains("The user is held"), "{held}");
+    let released = admin.post("/console/users/alice/release", &[]).await;
+    assert_eq!(released.header("location"), "/console/users/alice?done=released", "{released}");
+    let wrong = erase("alicia").await;
+    assert!(wrong.status == 400 && wrong.text().contains("was not erased") && wrong.text().contains(why), "{wrong}");
+    assert_eq!(erase("alice").await.header("location"), "/console/users?done=erased");
+    assert_eq!(admin.get("/console/users/alice").await.status, 404);
+    assert_eq!(erase("alice").await.status, 303, "a form that is sent twice erases no other user");
+}
+
+#[tokio::test]
+async fn a_key_is_created_rotated_and_revoked() {
+    let world = World::new().await;
+    let admin = Visitor::of(&world.admin).await;
+    let none = admin.post("/console/keys", &[("name", "my <b>backend</b>")]).await;
+    assert!(none.status == 422 && none.text().contains("my &#60;b&#62;backend"), "the typed name stays: {none}");
+    let created = admin.post("/console/keys", &[("name", "backend"), ("skills:read", "on"), ("memories", "on")]).await;
+    assert_eq!(created.status, 200, "{created}");
+    let first = secret_in(&created.text());
+    let skills = |key: &str| world.anonymous.with_token(key).get("/v1/skills").header("Knowhow-User", "alice");
+    skills(&first).await.ok(200);
+    let listed = world.admin.get("/v1/admin/keys").await.ok(200);
+    let key = listed["items"].as_array().unwrap().iter().find(|key| key["name"] == "backend").unwrap().clone();
+    assert_eq!(key["scopes"], json!(["memories", "skills:read"]), "{key}");
+    assert!(!admin.page("/console/keys").await.contains(&first), "a key is shown once");
+
+    let path = format!("/console/keys/{}", key["id"].as_str().unwrap());
+    let rotated = admin.post(&format!("{path}/rotate"), &[("overlap_hours", "0")]).await;
+    let second = secret_in(&rotated.text());
+    skills(&second).await.ok(200);
+    let listed = world.admin.get("/v1/admin/keys").await.ok(200);
+    let new = listed["items"].as_array().unwrap().iter().find(|key| second.contains(key["prefix"].as_str().unwrap()));
+    let path = format!("/console/keys/{}/revoke", new.unwrap()["id"].as_str().unwrap());
+    assert_eq!(admin.post(&path, &[]).await.header("location"), "/console/keys?done=revoked");
+    poll_async("both keys to end", async || {
+        let ended = skills(&first).await.status == 401 && skills(&second).await.status == 401;
+        ended.then_some(())
+    })
+    .await;
+}
+
+fn text_of(value: &serde_json::Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// Returns the key that a page shows.
+fn secret_in(page: &str) -> String {
+    let (_, rest) = page.split_once(r#"<pre class="text">kh_"#).unwrap_or_else(|| panic!("no key in {page}"));
+    format!("kh_{}", rest.split('<').next().unwrap())
 }
 
 #[tokio::test]

@@ -24,6 +24,10 @@ struct Ids {
     session: String,
     submission: String,
     job: i64,
+    user: String,
+    /// An API key of the tenant.
+    key: String,
+    dream: String,
 }
 
 /// Creates one item of each kind for Alice.
@@ -44,6 +48,11 @@ async fn prepare(world: &World) -> Ids {
         session: talk.id,
         submission: text(&held["id"]),
         job: enqueue(world, "alice").await,
+        dream: text(&alice.post("/v1/dreams", json!({"passes": ["consolidate"]})).await.ok(202)["items"][0]["id"]),
+        user: text(&world.admin.get("/v1/admin/users/alice").await.ok(200)["id"]),
+        key: text(
+            &world.admin.post("/v1/admin/keys", json!({"name": "a", "scopes": ["skills:read"]})).await.ok(201)["id"],
+        ),
     }
 }
 
@@ -51,10 +60,10 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-type Step = (String, Vec<(&'static str, &'static str)>);
+type Step<'a> = (String, Vec<(&'static str, &'a str)>);
 
 /// Returns the request for a route, with Alice's names and ids. `None` for a route that the walk does not know.
-fn step(route: &Route, ids: &Ids) -> Option<Step> {
+fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
     let edited = "---\nname: plan\ndescription: Stolen. Use it.\n---\nStolen.\n";
     let fields: Vec<(&str, &str)> = match (route.method, route.path) {
         ("GET", "" | "/login" | "/skills" | "/memories" | "/soul" | "/conversations" | "/sessions") => vec![],
@@ -89,17 +98,30 @@ fn step(route: &Route, ids: &Ids) -> Option<Step> {
             vec![("comment", "stolen")]
         }
         ("POST", "/review/reason") => vec![("reason", "a stranger says so"), ("next", "/console/review")],
-        ("POST", "/users/suspend") => vec![("user", "alice"), ("reason", "a stranger says so")],
-        ("POST", "/users/resume") => vec![("user", "alice")],
+        ("GET", "/users/{user}" | "/dreams" | "/dreams/{dream}") => vec![],
+        ("POST", "/dreams") => vec![("pass", "gaps"), ("dry_run", "on")],
+        ("POST", "/dreams/{dream}/apply" | "/dreams/{dream}/reject" | "/dreams/{dream}/undo") => vec![],
+        ("POST", "/users/{user}/view" | "/users/{user}/suspend" | "/users/{user}/hold") => {
+            vec![("reason", "a stranger says so")]
+        }
+        ("POST", "/users/{user}/resume" | "/users/{user}/release" | "/users/{user}/export") => vec![],
+        ("POST", "/users/{user}/end-session") => vec![("session", &ids.session)],
+        ("POST", "/users/{user}/erase") => {
+            vec![("name", "alice"), ("reason", "a stranger says so"), ("user_id", &ids.user)]
+        }
+        ("POST", "/keys") => vec![("name", "stolen"), ("skills:read", "on")],
+        ("POST", "/keys/{key}/rotate") => vec![("overlap_hours", "0")],
+        ("POST", "/keys/{key}/revoke") => vec![],
         _ => return None,
     };
     let path = route.path.replace("{skill}", "plan").replace("{memory}", &ids.memory);
     let path = path.replace("{session}", &ids.session).replace("{turn}", "1").replace("{file}", "console.css");
     let path = path.replace("{submission}", &ids.submission).replace("{job}", &ids.job.to_string());
+    let path = path.replace("{user}", "alice").replace("{key}", &ids.key).replace("{dream}", &ids.dream);
     Some((format!("{PATH}{path}"), fields))
 }
 
-async fn send(visitor: &Visitor, route: &Route, (path, fields): &Step) -> Answer {
+async fn send(visitor: &Visitor, route: &Route, (path, fields): &Step<'_>) -> Answer {
     match route.method {
         "GET" => visitor.get(&format!("{path}?{}", super::visitor::encode(fields))).await,
         _ => visitor.post(path, fields).await,
@@ -109,12 +131,15 @@ async fn send(visitor: &Visitor, route: &Route, (path, fields): &Step) -> Answer
 /// Returns the state that no foreign request may change.
 async fn state(world: &World, ids: &Ids) -> Value {
     let get = async |path: &str| world.alice.get(path).await.ok(200);
+    let user = world.admin.get("/v1/admin/users/alice").await.ok(200);
     json!([
         world.alice.peek("plan").await["version"],
         get(&format!("/v1/memories/{}", ids.memory)).await["version"],
         get("/v1/soul").await["version"],
         get(&format!("/v1/submissions/{}", ids.submission)).await["state"],
-        world.admin.get("/v1/admin/users/alice").await.ok(200)["suspended_at"],
+        user["suspended_at"],
+        user["hold_reason"],
+        world.admin.get("/v1/admin/keys").await.ok(200)["items"].as_array().map(Vec::len),
         world.admin.get("/v1/admin/jobs").await.ok(200)["items"][0]["id"],
     ])
 }
@@ -176,7 +201,7 @@ async fn each_page_opens_for_its_owner_and_admin_pages_for_admins_alone() {
             _ => assert_eq!(own.status, 200, "{own}"),
         }
     }
-    for (who, links) in [(&alice, 8), (&admin, 12)] {
+    for (who, links) in [(&alice, 9), (&admin, 13)] {
         let page = who.page("/console").await;
         let nav = page.split("</nav>").next().unwrap().split("<nav").nth(1).unwrap();
         let paths: Vec<_> = nav.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

@@ -108,7 +108,7 @@ fn skill(name: &str, description: &str, content: &str) -> Value {
 }
 
 /// Creates two similar skills of an agent, and three others.
-async fn overlapping(agent: &Caller) {
+pub async fn overlapping(agent: &Caller) {
     agent
         .create(skill(
             "billing",
@@ -134,7 +134,7 @@ async fn overlapping(agent: &Caller) {
     }
 }
 
-fn merge(version: u32) -> Value {
+pub fn merge(version: u32) -> Value {
     json!({"ops": [{
         "op": "merge", "into": "billing",
         "sources": [{"name": "billing", "version": version}, {"name": "invoices", "version": 1}],

@@ -16,4 +16,5 @@ mod suspensions;
 mod takeout;
 mod tenant;
 mod trail;
+mod view;
 mod webhooks;

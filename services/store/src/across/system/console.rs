@@ -14,6 +14,7 @@ row! {
     struct ConsoleRow {
         external_id: String, scopes: Vec<String>, key_id: Option<Uuid>, prefix: Option<String>, iss: Option<String>,
         used_at: DateTime<Utc>, ends_at: DateTime<Utc>, reason: Option<String>,
+        viewed_user: Option<Uuid>, viewed_name: Option<String>,
     }
 }
 
@@ -23,11 +24,14 @@ statement! {
     look_up FindConsoleSession { tenant: Uuid, secret_hash: Vec<u8>, now: DateTime<Utc> } -> ConsoleRow,
     "-- console.find_session
     select u.external_id, s.scopes, s.key_id, k.prefix, i.iss, s.used_at, s.ends_at,
-           case when s.reason_ends_at > $3 then s.reason end as reason
+           case when s.reason_ends_at > $3 then s.reason end as reason, v.user_id as viewed_user,
+           v.external_id as viewed_name
     from console_sessions s
     join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id and u.erased_at is null
     left join api_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
         and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)
+    left join users v on v.tenant_id = s.tenant_id and v.user_id = s.viewed_user and v.erased_at is null
+        and s.reason_ends_at > $3
     left join issuers i on i.tenant_id = s.tenant_id and i.issuer_id = s.issuer_id
     where s.tenant_id = $1 and s.secret_hash = $2 and s.ends_at > $3
       and s.used_at > $3::timestamptz - interval '1 hour' and (i.issuer_id is not null or k.key_id is not null)"

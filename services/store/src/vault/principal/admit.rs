@@ -28,6 +28,7 @@ impl Gate {
             user: None,
             scopes: [Scope::Admin].into_iter().collect(),
             operator: true,
+            views: false,
             key: None,
             issuer: None,
             actor: Actor::of(Caller::Shell.name(None)),
@@ -73,7 +74,7 @@ impl Gate {
         let id = user.as_ref().map(|(id, _)| id.to_string());
         let actor = Actor { stored: caller.name(id.as_deref()).into(), shown };
         let erasures = tenant.erasures;
-        Ok(Principal { tenant, user, scopes, operator, key, issuer, actor, starters_release, erasures })
+        Ok(Principal { tenant, user, scopes, operator, views: false, key, issuer, actor, starters_release, erasures })
     }
 
     /// Returns the principal of a claimed job: its user, with all scopes of a user. Returns `None` for a system job,
@@ -100,6 +101,7 @@ impl Gate {
             user: Some((user, external_id.into())),
             scopes: Scopes::of_user(),
             operator: false,
+            views: false,
             key: None,
             issuer: None,
             actor: Actor::of(format!("job:{}", claimed.task())),

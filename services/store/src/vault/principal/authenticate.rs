@@ -26,6 +26,11 @@ impl Gate {
         Self { db, state }
     }
 
+    /// Returns whether a credential has the form of an API key. If not, it is verified as a JWT.
+    pub fn is_api_key(credential: &str) -> bool {
+        api_key::parse(credential).is_some()
+    }
+
     /// Verifies the bearer credential and finds or creates its user.
     ///
     /// # Errors

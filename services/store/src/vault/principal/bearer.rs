@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
+use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings};
 
 use crate::vault::credential::{Claims, Issuer};
 use crate::vault::known_callers::KnownTenant;
@@ -60,6 +60,14 @@ impl Bearer {
     /// Returns whether the caller is an operator of the deployment.
     pub fn is_operator(&self) -> bool {
         matches!(self.caller, Caller::Operator(_))
+    }
+
+    /// Returns the error of a token with a header that names another user.
+    pub fn other_user() -> Error {
+        Error::Denied(
+            "the header Knowhow-User names another user than the token; only an API key acts for other users, and an \
+             admin reads their data with the header Knowhow-Reason",
+        )
     }
 
     /// Returns the caller's name for the audit log.

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
 use knowhow_domain::skills::manifest;
-use knowhow_domain::{Error, KeyId, Result, Scope, Scopes};
+use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, UserId};
 
 use super::bearer::{Bearer, Caller};
 use super::{Gate, Principal};
@@ -61,8 +61,10 @@ pub struct ConsoleSession {
     pub bearer: Bearer,
     /// Whether the time of the last request is to be stored.
     pub use_is_due: bool,
-    /// An admin's reason to read the changes of other users, given in this session.
+    /// An admin's reason to read the data of other users, given in this session.
     pub reason: Option<String>,
+    /// The user that the admin views, with the external id.
+    pub viewed: Option<(UserId, String)>,
 }
 
 impl Gate {
@@ -83,9 +85,10 @@ impl Gate {
         let found = find_console_session(&self.db.at(known.place), &searched).await?;
         let row = found.ok_or_else(ended)?;
         let (use_is_due, reason) = (now - row.used_at >= USE, row.reason.clone());
+        let viewed = row.viewed_user.map(UserId).zip(row.viewed_name.clone());
         let bearer = self.bearer_of_session(known, row).await?.ok_or_else(ended)?;
         self.state.note_known(Name::Console(hash));
-        Ok(ConsoleSession { bearer, use_is_due, reason })
+        Ok(ConsoleSession { bearer, use_is_due, reason, viewed })
     }
 
     /// Returns the caller of a session. Returns `None` if its issuer was removed.

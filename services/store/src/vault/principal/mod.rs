@@ -42,6 +42,8 @@ pub struct Principal {
     user: Option<(UserId, Arc<str>)>,
     scopes: Scopes,
     operator: bool,
+    /// Whether an admin reads the data of another user.
+    views: bool,
     key: Option<KeyId>,
     /// The tenant's issuer that issued the caller's token; `None` for other credentials.
     issuer: Option<Arc<Issuer>>,
@@ -186,13 +188,20 @@ impl Principal {
         Ok(Self { user: Some((user, external_id.into())), starters_release: None, ..self.clone() })
     }
 
-    /// Returns this admin reading the data of one user.
+    /// Returns this admin reading the data of one user, without the right to change skills.
     ///
     /// # Errors
     /// `Forbidden` unless the caller is an admin of the tenant.
     pub fn looking_at(&self, user: UserId, external_id: &str) -> Result<Self> {
         self.require_admin()?;
-        Ok(Self { user: Some((user, external_id.into())), starters_release: None, ..self.clone() })
+        let user = Some((user, external_id.into()));
+        let scopes = self.scopes.without(Scope::SkillsWrite);
+        Ok(Self { user, scopes, starters_release: None, views: true, ..self.clone() })
+    }
+
+    /// Returns whether the caller is an admin who reads the data of another user. Reading then counts as no use.
+    pub fn views(&self) -> bool {
+        self.views
     }
 
     /// Returns this operator acting in another tenant.

@@ -29,9 +29,7 @@ impl Gate {
             Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
             None => self.by_token(bearer, resource).await.and_then(|bearer| match on_behalf_of {
                 // A token is only valid for its own user.
-                Some(other) if bearer.external_id() != Some(other) => Err(Error::Denied(
-                    "the header Knowhow-User names another user than the token; only an API key acts for other users",
-                )),
+                Some(other) if bearer.external_id() != Some(other) => Err(Bearer::other_user()),
                 _ => Ok(bearer),
             }),
         };
