@@ -93,8 +93,9 @@ def prepare():
     session = call("POST", "/v1/sessions", ADMIN, {"key": "chat-17", "tools": "full"})["id"]
     call("POST", f"/v1/sessions/{session}/turns", ADMIN, {"message": f"use water-plants today {HOSTILE}"})
     call("POST", f"/v1/sessions/{session}/reply", ADMIN, {"message": "The plants are watered."})
+    call("PUT", "/v1/skills/water-plants/relations/requires/plan-a-meeting", ADMIN, {})
     run = call("POST", "/v1/dreams", ADMIN, {"passes": ["consolidate"]})["items"][0]["id"]
-    pages = ["", "/skills", "/memories", "/soul", "/conversations", "/sessions", "/snapshot", "/dreams", f"/dreams/{run}", "/review"]
+    pages = ["", "/skills", "/recall", "/graph", "/analytics", "/memories", "/soul", "/conversations", "/sessions", "/snapshot", "/dreams", f"/dreams/{run}", "/review"]
     pages += ["/users", f"/users/{name_of(USER)}", "/keys", "/audit", "/jobs"]
     pages += [f"/skills/water-plants{tab}" for tab in ("", "/resources", "/knowledge", "/versions", "/fields")]
     pages += [f"/memories/{memory['id']}", f"/sessions/{session}", f"/sessions/{session}/turns/1"]

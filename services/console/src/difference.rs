@@ -5,6 +5,8 @@ mod change;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::Result;
+use knowhow_domain::text::diff::{self, DiffSide};
+use knowhow_domain::text::invisible::show_invisible;
 
 use self::change::Change;
 use crate::visit::Visit;
@@ -72,6 +74,32 @@ const NO_LINE_BREAK: char = '\\';
 pub async fn read_rows(visit: &Visit, diff: String) -> Result<Vec<Row>> {
     let compute = move || Ok(rows(&diff, Deadline::of_page()));
     visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await
+}
+
+/// Compares each version with the next, older one, and the last with `oldest`. After the deadline, versions are not
+/// compared.
+///
+/// # Errors
+/// `RateLimited` if too many comparisons of the tenant are queued.
+pub async fn compare_versions(
+    visit: &Visit,
+    texts: Vec<String>,
+    oldest: Option<String>,
+) -> Result<Vec<Option<Vec<Row>>>> {
+    let compute = move || Ok(differences(&texts, oldest.as_deref()));
+    visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await
+}
+
+fn differences(texts: &[String], oldest: Option<&str>) -> Vec<Option<Vec<Row>>> {
+    let deadline = Deadline::of_page();
+    let older = texts.iter().skip(1).map(|text| Some(text.as_str())).chain([oldest]);
+    let compare = |(text, older): (&String, Option<&str>)| {
+        let older = older.filter(|_| !deadline.has_passed())?;
+        let (before, after) = (DiffSide { label: "before", text: older }, DiffSide { label: "after", text });
+        let compared = show_invisible(&diff::unified(before, after));
+        Some(rows(&compared, deadline).into_iter().filter(|row| row.kind != RowKind::File).collect())
+    };
+    texts.iter().zip(older).map(compare).collect()
 }
 
 /// Reads a unified diff. Its invisible characters are written as code points (`<U+200B>`). After the deadline, changed

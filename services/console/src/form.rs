@@ -47,7 +47,9 @@ impl<T: DeserializeOwned + 'static> FromRequest for Form<T> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let form = extract(request.clone(), payload.take(), |session| match &session.viewed {
             None => Ok(()),
-            Some(_) => Err(Error::Denied("you view the data of another user, which you cannot change; stop viewing first")),
+            Some(_) => {
+                Err(Error::Denied("you view the data of another user, which you cannot change; stop viewing first"))
+            }
         });
         Box::pin(async move {
             let OwnForm { visit, fields } = form.await?;

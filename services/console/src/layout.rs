@@ -13,6 +13,9 @@ use crate::visit::Visit;
 pub enum Section {
     Overview,
     Skills,
+    Recall,
+    Graph,
+    Analytics,
     Memories,
     Soul,
     Conversations,
@@ -32,6 +35,9 @@ impl Section {
         match self {
             Self::Overview => ("Overview", "/console"),
             Self::Skills => ("Skills", "/console/skills"),
+            Self::Recall => ("Recall", "/console/recall"),
+            Self::Graph => ("Graph", "/console/graph"),
+            Self::Analytics => ("Analytics", "/console/analytics"),
             Self::Memories => ("Memories", "/console/memories"),
             Self::Soul => ("Soul", "/console/soul"),
             Self::Conversations => ("Conversations", "/console/conversations"),
@@ -47,9 +53,12 @@ impl Section {
     }
 }
 
-const OWN: [Section; 9] = [
+const OWN: [Section; 12] = [
     Section::Overview,
     Section::Skills,
+    Section::Recall,
+    Section::Graph,
+    Section::Analytics,
     Section::Memories,
     Section::Soul,
     Section::Conversations,
@@ -136,7 +145,9 @@ impl Layout {
 fn is_open(principal: &Principal, section: Section) -> bool {
     let scope = match section {
         Section::Overview => return true,
-        Section::Skills | Section::Dreams | Section::Review => Scope::SkillsRead,
+        Section::Skills | Section::Recall | Section::Graph | Section::Analytics | Section::Dreams | Section::Review => {
+            Scope::SkillsRead
+        }
         Section::Memories | Section::Soul => Scope::Memories,
         Section::Conversations | Section::Sessions | Section::Snapshot => Scope::Sessions,
         Section::Users | Section::Keys | Section::Audit | Section::Jobs => Scope::Admin,

@@ -7,8 +7,8 @@ use knowhow_domain::Error;
 use crate::failure::Failure;
 use crate::pages::tenant::{audit, jobs, keys, user, users};
 use crate::pages::{
-    conversations, dreams, fallback, login, memories, overview, review, sessions, skill, skills, snapshot, soul,
-    static_files, turn,
+    analytics, conversations, dreams, fallback, graph, login, memories, overview, recall, review, sessions, skill,
+    skills, snapshot, soul, static_files, turn,
 };
 use crate::{Console, respond};
 
@@ -67,6 +67,10 @@ routes! {
     POST "/skills/{skill}/rollback" User => skill::versions::roll_back,
     GET "/skills/{skill}/fields" User => skill::fields::show,
     POST "/skills/{skill}/fields" User => skill::fields::save,
+    GET "/recall" User => recall::show,
+    POST "/recall" User => recall::search,
+    GET "/graph" User => graph::show,
+    GET "/analytics" User => analytics::show,
     GET "/memories" User => memories::list,
     GET "/memories/{memory}" User => memories::show,
     POST "/memories/{memory}" User => memories::correct,

@@ -67,7 +67,7 @@ pub(super) struct Reason {
     reason: Option<String>,
 }
 
-/// Selects a user whose data an admin accesses.
+/// Selects the user of an admin's request.
 #[derive(Args)]
 pub(super) struct Access {
     /// External id of the user; by default your own

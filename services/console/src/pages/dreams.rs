@@ -207,6 +207,8 @@ struct DreamPage {
     may_decide: bool,
     may_undo: bool,
     texts_until: String,
+    /// The typed comment of a rejected form.
+    comment: String,
     error: Option<Block>,
 }
 
@@ -263,12 +265,23 @@ async fn finish(
             let visit = visit.of_viewed_user()?;
             let query = GetDream { id: input.id, ..GetDream::default() };
             let found = dream::get_dream(&visit.ctx, &query).await?;
-            respond(&visit, found, Some(error)).await
+            let comment = input.comment.clone().unwrap_or_default();
+            respond(&visit, found, Some(RejectedDecision { error, comment })).await
         }
     }
 }
 
-async fn respond(visit: &Visit, detail: DreamDetail, error: Option<Error>) -> Result<HttpResponse, Failure> {
+/// A decision that was rejected.
+struct RejectedDecision {
+    error: Error,
+    comment: String,
+}
+
+async fn respond(
+    visit: &Visit,
+    detail: DreamDetail,
+    rejected: Option<RejectedDecision>,
+) -> Result<HttpResponse, Failure> {
     let DreamDetail { run, ops, calls, texts_until } = detail;
     let is_undone = run.state == RunState::Undone;
     let may_decide = may_review(&visit.ctx) && !run.dry_run && !is_undone;
@@ -285,7 +298,7 @@ async fn respond(visit: &Visit, detail: DreamDetail, error: Option<Error>) -> Re
         ApiCall::new("POST", format!("{api}/undo")),
     ];
     page_with(
-        error.as_ref().map_or(StatusCode::OK, status_of),
+        rejected.as_ref().map_or(StatusCode::OK, |rejected| status_of(&rejected.error)),
         &DreamPage {
             layout: Layout::new(visit, Section::Dreams, name_of_pass(run.pass)).with_calls(visit, requests),
             row: RunRow::of(visit, &run),
@@ -302,7 +315,8 @@ async fn respond(visit: &Visit, detail: DreamDetail, error: Option<Error>) -> Re
                 })
                 .collect(),
             texts_until: texts_until.format("%Y-%m-%d").to_string(),
-            error: error.as_ref().map(sentence),
+            comment: rejected.as_ref().map(|rejected| rejected.comment.clone()).unwrap_or_default(),
+            error: rejected.as_ref().map(|rejected| sentence(&rejected.error)),
         },
     )
 }

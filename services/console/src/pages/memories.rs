@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::api_call::ApiCall;
+use crate::difference::{PartKind, Row, RowKind, compare_versions};
 use crate::failure::{Failure, explain, status_of};
 use crate::form::{Form, Nothing};
 use crate::layout::{Layout, Section};
@@ -108,6 +109,8 @@ fn read_kind(kind: &str) -> Result<MemoryKind> {
 struct MemoryVersionRow {
     version: i32,
     content: Block,
+    /// The changes that the next version made.
+    rows: Option<Vec<Row>>,
     tags: Line,
     tainted: bool,
     by: Line,
@@ -182,6 +185,9 @@ async fn respond(
 ) -> Result<HttpResponse, Failure> {
     let id = memory.id.to_string();
     let found = memories::list_memory_versions(&visit.ctx, &id, &Whose::default()).await?;
+    let earlier = found.items.iter().map(|version| version.content.clone());
+    let texts = [memory.content.clone()].into_iter().chain(earlier).collect();
+    let compared = compare_versions(visit, texts, None).await?;
     let api = format!("/v1/memories/{id}");
     let body = json!({ "content": memory.content, "expected_version": memory.version });
     let calls = [
@@ -197,14 +203,16 @@ async fn respond(
             version: memory.version,
             memory: MemoryRow::of(visit, memory),
             typed,
-            versions: found.items.into_iter().map(|version| version_row(visit, version)).collect(),
+            versions: found.items.into_iter().zip(compared).map(|versions| version_row(visit, versions)).collect(),
             error: error.as_ref().map(|error| explain(error, CONFLICT)),
         },
     )
 }
 
-fn version_row(visit: &Visit, version: MemoryVersion) -> MemoryVersionRow {
+/// Returns the row of an earlier version. `rows` has the changes that the next version made.
+fn version_row(visit: &Visit, (version, rows): (MemoryVersion, Option<Vec<Row>>)) -> MemoryVersionRow {
     MemoryVersionRow {
+        rows,
         version: version.version,
         content: version.content.into(),
         tags: version.tags.join(", ").into(),

@@ -4,8 +4,6 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Query;
 use askama::Template;
-use knowhow_domain::text::diff::{self, DiffSide};
-use knowhow_domain::text::invisible::show_invisible;
 use knowhow_domain::{Error, Result, Soul};
 use knowhow_ops::context::page::PageQuery;
 use knowhow_ops::sessions::soul::{self, ListSouls, PutSoul};
@@ -13,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::api_call::ApiCall;
-use crate::difference::{Deadline, PartKind, Row, RowKind, rows};
+use crate::difference::{PartKind, Row, RowKind, compare_versions};
 use crate::failure::{Failure, explain, status_of};
 use crate::form::Form;
 use crate::layout::{Layout, Section};
@@ -124,8 +122,7 @@ async fn respond(
 async fn version_rows(visit: &Visit, souls: Vec<Soul>) -> Result<Vec<SoulVersionRow>> {
     let texts: Vec<String> = souls.iter().map(|soul| soul.text.clone()).collect();
     let is_whole = souls.last().is_none_or(|oldest| oldest.version <= 1);
-    let compute = move || Ok(differences(&texts, is_whole));
-    let compared = visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await?;
+    let compared = compare_versions(visit, texts, is_whole.then(String::new)).await?;
     let row = |(soul, rows): (Soul, Option<Vec<Row>>)| SoulVersionRow {
         version: soul.version,
         by: soul.updated_by.unwrap_or_default().into(),
@@ -134,18 +131,4 @@ async fn version_rows(visit: &Visit, souls: Vec<Soul>) -> Result<Vec<SoulVersion
         rows,
     };
     Ok(souls.into_iter().zip(compared).map(row).collect())
-}
-
-/// Compares each text with the one after it, which is older. `is_whole` is false if older versions follow on another
-/// page. After the deadline, no more texts are compared.
-fn differences(texts: &[String], is_whole: bool) -> Vec<Option<Vec<Row>>> {
-    let (deadline, oldest) = (Deadline::of_page(), is_whole.then_some(""));
-    let older = texts.iter().skip(1).map(|text| Some(text.as_str())).chain([oldest]);
-    let compare = |(text, older): (&String, Option<&str>)| {
-        let older = older.filter(|_| !deadline.has_passed())?;
-        let (before, after) = (DiffSide { label: "before", text: older }, DiffSide { label: "after", text });
-        let compared = show_invisible(&diff::unified(before, after));
-        Some(rows(&compared, deadline).into_iter().filter(|row| row.kind != RowKind::File).collect())
-    };
-    texts.iter().zip(older).map(compare).collect()
 }

@@ -91,6 +91,9 @@ async fn hostile_texts_are_shown_as_text() {
         "/console/review".into(),
         "/console/users".into(),
         "/console/users?prefix=%22%3E%3Cscript%3E".into(),
+        "/console/graph".into(),
+        "/console/graph?around=plan".into(),
+        "/console/analytics".into(),
         "/console/dreams".into(),
         "/console/audit".into(),
         "/console/audit?actor=%22%3E%3Cscript%3E".into(),
@@ -110,6 +113,7 @@ async fn hostile_texts_are_shown_as_text() {
     for path in &paths {
         harmless(path, &visitor.page(path).await);
     }
+    harmless("recall", &visitor.post("/console/recall", &[("message", &evil)]).await.text());
     let missing = visitor.get("/console/skills/%3Cscript%3Ealert(1)").await;
     assert_eq!(missing.status, 404, "{missing}");
     harmless("a missing skill", &missing.text());

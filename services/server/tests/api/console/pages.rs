@@ -28,6 +28,7 @@ async fn a_memory_is_corrected_and_forgotten() {
     );
     let page = alice.page(&path).await;
     assert!(page.contains("Lives in Bonn") && page.contains("Lives in Ulm"), "with the earlier version: {page}");
+    assert!(page.contains("<del>Ulm</del>") && page.contains("<ins>Bonn</ins>"), "with the changed words: {page}");
 
     let late = alice.post(&path, &[("content", "Lives in Rome"), ("tags", ""), ("version", "1")]).await;
     assert_eq!(late.status, 409, "{late}");
@@ -139,4 +140,77 @@ async fn an_address_that_cannot_be_read_is_answered_in_words() {
         assert_eq!((answer.status, answer.header("content-type")), (status, "text/html; charset=utf-8"), "{answer}");
         assert!(answer.text().contains("Go to the overview"), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn the_graph_is_a_picture_and_a_list() {
+    let world = World::new().await;
+    let alice = &world.alice;
+    assert!(Visitor::of(alice).await.page("/console/graph").await.contains("No relations yet"));
+    for name in ["plan", "prepare", "mcp/report"] {
+        alice.create(skill(name)).await;
+    }
+    for (kind, other) in [("requires", "prepare"), ("enables", "mcp%2Freport")] {
+        alice.put(&format!("/v1/skills/plan/relations/{kind}/{other}"), json!({})).await;
+    }
+    let visitor = Visitor::of(alice).await;
+    let page = visitor.page("/console/graph?around=plan").await;
+    assert_eq!(page.matches("<circle").count(), 3, "{page}");
+    assert_eq!(page.matches("<line").count(), 2, "{page}");
+    assert!(page.contains("/console/graph?around=mcp%2Freport"), "each node is a link: {page}");
+    let list = page.split("The same as a list").nth(1).unwrap();
+    assert!(list.contains("hands over to") && list.contains("requires"), "{list}");
+    assert_eq!(visitor.page("/console/graph?around=plan").await, page, "the places are the same each time");
+    let some = visitor.page("/console/graph?around=plan&types=requires").await;
+    assert!(some.matches("<line").count() == 1 && !some.contains(">hands over to</td>"), "{some}");
+    assert_eq!(visitor.get("/console/graph?around=missing").await.status, 404);
+}
+
+#[tokio::test]
+async fn analytics_show_used_unused_and_failing_skills() {
+    let world = World::new().await;
+    let alice = &world.alice;
+    for name in ["plan", "rest", "fail"] {
+        alice.create(skill(name)).await;
+    }
+    for session in ["one", "two", "three"] {
+        let report = json!({"skill": "fail", "session_key": session, "outcome": "failure"});
+        alice.post("/v1/skills/used", report).await.ok(200);
+    }
+    alice.post("/v1/skills/used", json!({"skill": "plan", "outcome": "success"})).await;
+    let visitor = Visitor::of(alice).await;
+    let page = visitor.page("/console/analytics?days=7").await;
+    assert!(page.contains("4 uses of 3 skills in 7 days"), "{page}");
+    let part =
+        |title: &str| page.split(&format!("<h2>{title}</h2>")).nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(part("At risk").contains("fail") && !part("At risk").contains("plan"), "{page}");
+    assert!(part("Used").contains("100 %") && part("Used").contains("3 failed"), "{page}");
+    assert!(part("Never used").contains("rest") && !part("Never used").contains("plan"), "{page}");
+    assert_eq!(visitor.get("/console/analytics?days=8").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_message_is_tried_and_the_parts_of_each_score_are_shown() {
+    let world = World::new().await;
+    let alice = &world.alice;
+    alice.create(json!({"name": "water-plants", "description": "Waters plants. Use when plants are dry.", "content": "Feel the soil."})).await;
+    alice
+        .create(json!({"name": "pay-bills", "description": "Pays bills. Use for an invoice.", "content": "Pay it."}))
+        .await;
+    let talk = Talk::long(alice).await;
+    talk.say("my <b>plants</b> are dry").await;
+    let visitor = Visitor::of(alice).await;
+    let page = visitor.page("/console/recall").await;
+    assert!(page.contains("my &#60;b&#62;plants&#60;/b&#62; are dry") && page.contains("Try it"), "{page}");
+    let used = alice.peek("water-plants").await["times_used"].clone();
+    let found = visitor.post("/console/recall", &[("message", "the plants are dry, use pay-bills too")]).await;
+    assert_eq!(found.status, 200, "{found}");
+    let text = found.text();
+    let named = text.split("Named in the message").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(named.contains("pay-bills") && named.contains("included") && !named.contains("water-plants"), "{named}");
+    let search = text.split("Found by the search").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(search.contains("water-plants") && search.contains("words "), "{search}");
+    assert_eq!(alice.peek("water-plants").await["times_used"], used, "nothing is counted");
+    let empty = visitor.post("/console/recall", &[("message", "")]).await;
+    assert!(empty.status >= 400 && empty.text().contains(r#"role="alert""#), "{empty}");
 }

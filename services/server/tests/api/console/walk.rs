@@ -98,7 +98,8 @@ fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
             vec![("comment", "stolen")]
         }
         ("POST", "/review/reason") => vec![("reason", "a stranger says so"), ("next", "/console/review")],
-        ("GET", "/users/{user}" | "/dreams" | "/dreams/{dream}") => vec![],
+        ("GET", "/users/{user}" | "/dreams" | "/dreams/{dream}" | "/graph" | "/analytics" | "/recall") => vec![],
+        ("POST", "/recall") => vec![("message", "use plan")],
         ("POST", "/dreams") => vec![("pass", "gaps"), ("dry_run", "on")],
         ("POST", "/dreams/{dream}/apply" | "/dreams/{dream}/reject" | "/dreams/{dream}/undo") => vec![],
         ("POST", "/users/{user}/view" | "/users/{user}/suspend" | "/users/{user}/hold") => {
@@ -201,7 +202,7 @@ async fn each_page_opens_for_its_owner_and_admin_pages_for_admins_alone() {
             _ => assert_eq!(own.status, 200, "{own}"),
         }
     }
-    for (who, links) in [(&alice, 9), (&admin, 13)] {
+    for (who, links) in [(&alice, 12), (&admin, 16)] {
         let page = who.page("/console").await;
         let nav = page.split("</nav>").next().unwrap().split("<nav").nth(1).unwrap();
         let paths: Vec<_> = nav.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
