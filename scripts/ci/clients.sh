@@ -35,3 +35,4 @@ generate openapi-ts node "$modules/@hey-api/openapi-ts/bin/run.js" --input opena
 node "$modules/typescript/bin/tsc" --project tsconfig.json || fail "the generated clients do not compile"
 node out/openapi_fetch.js
 node out/hey_api.js
+"$root/scripts/ci/clients_typescript.sh"

@@ -18,5 +18,8 @@ cp scripts/ci/package.json scripts/ci/package-lock.json "$folder"
 for program in "$root/$folder"/node_modules/node-*/bin/node; do
     ln -sf "$program" "$folder/bin/node"
 done
+for program in "$root/$folder"/node_modules/node20-*/bin/node; do
+    ln -sf "$program" "$folder/bin/node20"
+done
 "$folder/bin/node" --version >/dev/null || fail "there is no Node.js among the packages for $(uname -sm)"
 echo "$wanted" >"$folder/.made-for"

@@ -21,6 +21,8 @@ PLACES = [
     ("helm/knowhow/ci/all-values.yaml", r'^(  tag: ")[^"]+(")', 1),
     ("helm/tests/test_pods.py", r"(images\.example/knowhow:)[0-9.]+()", 1),
     ("deploy/Dockerfile", r"^(ARG VERSION=)\S+()$", 1),
+    ("clients/typescript/package.json", r'^(  "version": ")[^"]+(")', 1),
+    ("clients/typescript/package-lock.json", r'^( +"name": "@knowhow/client",\n +"version": ")[^"]+(")', 2),
     ("docs/operators/deploy.md", r"(VERSION=|knowhow:)[0-9]+\.[0-9]+\.[0-9]+()", 3),
 ]
 

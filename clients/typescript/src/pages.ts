@@ -1,0 +1,47 @@
+/** One page of a list; the last one has no `next_cursor`. */
+export interface Page<T> {
+  items: T[];
+  next_cursor?: string | null;
+}
+
+/**
+ * A list: `for await` reads its items from all pages, and `await` the first page.
+ *
+ * Nothing is requested before that.
+ */
+export class Pages<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
+  readonly #read: (cursor: string | undefined) => Promise<Page<T>>;
+
+  constructor(read: (cursor: string | undefined) => Promise<Page<T>>) {
+    this.#read = read;
+  }
+
+  /** Reads the items one by one, and a further page when it is needed. */
+  async *[Symbol.asyncIterator](): AsyncIterator<T> {
+    for await (const page of this.pages()) yield* page.items;
+  }
+
+  /** Reads page by page. */
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#read(cursor);
+      yield page;
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor);
+  }
+
+  /** Reads all pages into an array. */
+  async all(): Promise<T[]> {
+    const items: T[] = [];
+    for await (const item of this) items.push(item);
+    return items;
+  }
+
+  then<A = Page<T>, B = never>(
+    fulfilled?: ((page: Page<T>) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#read(undefined).then(fulfilled, rejected);
+  }
+}

@@ -1,0 +1,60 @@
+#!/bin/bash
+# Tests the TypeScript client as its users get it: packed, and installed into an empty project. Its models must match the API's
+# document (run it through with_service.sh, with KNOWHOW_WITH_WORKER=true).
+set -euo pipefail
+. "$(dirname "$0")/../dev/lib.sh"
+
+scripts/ci/node_tools.sh
+tools=$root/data/tools/node/bin
+source=$KNOWHOW_WORK/client
+project=$KNOWHOW_WORK/project
+modules=$root/data/tools/client-typescript
+PATH=$tools:$PATH
+
+wanted=$(cat clients/typescript/package.json clients/typescript/package-lock.json)
+if [ "$(cat "$modules/.made-for" 2>/dev/null)" != "$wanted" ]; then
+    rm -rf "$modules" && mkdir -p "$modules"
+    cp clients/typescript/package.json clients/typescript/package-lock.json "$modules"
+    (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund) >"$modules.log" 2>&1 ||
+        { cat "$modules.log" >&2 && fail "npm could not fetch the client's test tools"; }
+    echo "$wanted" >"$modules/.made-for"
+fi
+
+mkdir -p "$source" "$project/node_modules"
+git ls-files -z clients/typescript examples | xargs -0 cp --parents -t "$source"
+cd "$source/clients/typescript"
+ln -s "$modules/node_modules" node_modules
+"$KNOWHOW_PROGRAM" openapi >openapi.json
+node node_modules/openapi-typescript/bin/cli.js openapi.json --output openapi.ts >models.log 2>&1 || { cat models.log >&2 && exit 1; }
+cmp openapi.ts src/generated/openapi.ts || fail "the models are not those of the API; run: cd clients/typescript && npm run models"
+npm run --silent build
+node node_modules/typescript/bin/tsc --project tsconfig.test.json
+npm pack --silent --ignore-scripts --pack-destination "$KNOWHOW_WORK" >/dev/null
+
+cp -R build "$project"
+cd "$project"
+echo '{"private": true, "type": "module"}' >package.json
+npm install --silent --offline --no-audit --no-fund "$KNOWHOW_WORK"/knowhow-client-*.tgz
+[ "$(ls node_modules)" = @knowhow ] || fail "the client brings other packages along"
+
+# The types suit a strict project that checks the declarations of its libraries too.
+cat >uses.ts <<'TS'
+import { Knowhow, type Change, type SavedSkill } from "@knowhow/client";
+export async function version(kh: Knowhow): Promise<number | undefined> {
+  await using session = await kh.session({ channel: "voice" });
+  const change: Change<SavedSkill> = await session.skills.save({ name: "a", content: "1." });
+  return change.status === "applied" ? change.skill.version : undefined;
+}
+TS
+echo '{"compilerOptions": {"noEmit": true, "strict": true, "exactOptionalPropertyTypes": true, "module": "nodenext",
+  "target": "es2022", "lib": ["es2022", "dom"], "types": []}, "files": ["uses.ts"]}' >tsconfig.json
+node "$modules/node_modules/typescript/bin/tsc" || fail "the packed types do not suit a strict project"
+
+python3 "$root/scripts/ci/clients/readme_blocks.py" "$root/clients/typescript/README.md" .
+for program in node node20; do
+    for block in readme-*.mjs; do
+        KNOWHOW_USER=readme-$program "$program" "$block" >"$block.log" 2>&1 || { cat "$block.log" >&2 && fail "README: $block fails with $program"; }
+    done
+    "$program" --test build/*.test.js >"$program.log" 2>&1 || { cat "$program.log" >&2 && fail "the client's tests fail with $program"; }
+    echo "@knowhow/client with $("$program" --version): $(grep -a '^# pass\|^ℹ pass' "$program.log" | grep -o '[0-9]*') tests"
+done
