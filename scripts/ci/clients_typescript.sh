@@ -51,10 +51,29 @@ echo '{"compilerOptions": {"noEmit": true, "strict": true, "exactOptionalPropert
 node "$modules/node_modules/typescript/bin/tsc" || fail "the packed types do not suit a strict project"
 
 python3 "$root/scripts/ci/clients/readme_blocks.py" "$root/clients/typescript/README.md" .
+try() { # a program of Node.js, then test files
+    program=$1
+    shift
+    "$program" --test --test-reporter=tap "$@" >"$program.log" 2>&1 || { cat "$program.log" >&2 && fail "the client's tests fail with $program"; }
+    echo "@knowhow/client with $("$program" --version): $(sed -n 's/^# pass //p' "$program.log") tests"
+}
 for program in node node20; do
     for block in readme-*.mjs; do
         KNOWHOW_USER=readme-$program "$program" "$block" >"$block.log" 2>&1 || { cat "$block.log" >&2 && fail "README: $block fails with $program"; }
     done
-    "$program" --test build/*.test.js >"$program.log" 2>&1 || { cat "$program.log" >&2 && fail "the client's tests fail with $program"; }
-    echo "@knowhow/client with $("$program" --version): $(grep -a '^# pass\|^ℹ pass' "$program.log" | grep -o '[0-9]*') tests"
 done
+try node20 build/*.test.js
+
+# The frameworks of the adapters want Node.js 22.
+for name in ai @mastra/core ws zod; do
+    mkdir -p "$(dirname "node_modules/$name")"
+    ln -s "$modules/node_modules/$name" "node_modules/$name"
+done
+try node build/*.test.js build/adapters/*.test.js
+
+example() { # folder, program, input, a line of its output
+    (cd "$source/examples/$1" && ln -s "$project/node_modules" . && printf '%b' "$3" | KNOWHOW_USER=example-$1 node "$2") >"example-$1.log" 2>&1 &&
+        grep -qF "$4" "example-$1.log" || { cat "example-$1.log" >&2 && fail "examples/$1 does not do what it shows"; }
+    echo "examples/$1"
+}
+example ai-sdk chat.ts 'use plan-meeting for Friday\nthanks\n' 'agent: Ask who comes.'
