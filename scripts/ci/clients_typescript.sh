@@ -77,3 +77,4 @@ example() { # folder, program, input, a line of its output
     echo "examples/$1"
 }
 example ai-sdk chat.ts 'use plan-meeting for Friday\nthanks\n' 'agent: Ask who comes.'
+example mastra agent.ts 'use plan-meeting for Friday\nthanks\n' 'agent: Ask who comes.'

@@ -1,48 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateText, isStepCount, type ModelMessage, streamText, tool, wrapLanguageModel } from "ai";
-import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { z } from "zod";
 import * as kh from "@knowhow/client";
 import { type ConversationOptions, knowhowMiddleware, knowhowTools } from "@knowhow/client/ai-sdk";
+import { assertCached, calls, says, type Script, scripted } from "./model.js";
 import { faultyProxy, newName, newUser, skill } from "../support.js";
-
-type CallOptions = Parameters<MockLanguageModelV4["doGenerate"]>[0];
-type Content = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>["content"];
-type StreamPart = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
-type Script = (options: CallOptions, round: number) => Content;
-
-const USAGE = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 1, text: 1, reasoning: 0 },
-};
-const says = (text: string): Content => [{ type: "text", text }];
-let ids = 0;
-const calls = (toolName: string, input: object): Content => [{ type: "tool-call", toolCallId: `call-${ids++}`, toolName, input: JSON.stringify(input) }];
-const finishOf = (content: Content) => ({ unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }) as const;
-
-/** Returns a model that follows a script, with and without streaming. */
-function scripted(script: Script): MockLanguageModelV4 {
-  let round = 0;
-  return new MockLanguageModelV4({
-    doGenerate: async (options) => {
-      const content = script(options, round++);
-      return { content, finishReason: finishOf(content), usage: USAGE, warnings: [] };
-    },
-    doStream: async (options) => {
-      const content = script(options, round++);
-      const parts: StreamPart[] = [{ type: "stream-start", warnings: [] }];
-      for (const part of content) {
-        if (part.type === "tool-call") parts.push(part);
-        if (part.type !== "text") continue;
-        const deltas = part.text.split(/(?<= )/).map((delta): StreamPart => ({ type: "text-delta", id: "1", delta }));
-        parts.push({ type: "text-start", id: "1" }, ...deltas, { type: "text-end", id: "1" });
-      }
-      parts.push({ type: "finish", finishReason: finishOf(content), usage: USAGE });
-      return { stream: simulateReadableStream({ chunks: parts, initialDelayInMs: null, chunkDelayInMs: null }) };
-    },
-  });
-}
 
 /** An agent with a history, as an application has one. */
 function agentOf(session: kh.Session, script: Script, options?: ConversationOptions, history: ModelMessage[] = []) {
@@ -74,14 +37,6 @@ function agentOf(session: kh.Session, script: Script, options?: ConversationOpti
       return text;
     },
   };
-}
-
-/** Checks that each prompt begins with the prompt before, byte for byte, so that a prompt cache hits. */
-function assertCached(prompts: CallOptions["prompt"][]): void {
-  for (let n = 1; n < prompts.length; n++) {
-    const before = JSON.stringify(prompts[n - 1]).slice(0, -1);
-    assert.equal(JSON.stringify(prompts[n]).slice(0, before.length), before);
-  }
 }
 
 const loadsThenAnswers: Script = (_, round) => (round === 0 ? calls("skill_view", { name: "weather" }) : round === 1 ? calls("skill_used", { name: "weather", outcome: "success" }) : says(`answer ${round}`));
