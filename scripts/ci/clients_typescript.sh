@@ -65,7 +65,7 @@ done
 try node20 build/*.test.js
 
 # The frameworks of the adapters want Node.js 22.
-for name in ai @mastra/core ws zod; do
+for name in ai @mastra/core twilio ws zod; do
     mkdir -p "$(dirname "node_modules/$name")"
     ln -s "$modules/node_modules/$name" "node_modules/$name"
 done
@@ -78,3 +78,16 @@ example() { # folder, program, input, a line of its output
 }
 example ai-sdk chat.ts 'use plan-meeting for Friday\nthanks\n' 'agent: Ask who comes.'
 example mastra agent.ts 'use plan-meeting for Friday\nthanks\n' 'agent: Ask who comes.'
+(
+    ln -s "$project/node_modules" "$source/examples/twilio"
+    cd "$source/examples/twilio"
+    PORT=$(python3 -c 'from tools.ports import free_port; print(free_port())')
+    export PORT PUBLIC_URL=http://127.0.0.1:$PORT TWILIO_AUTH_TOKEN=0123456789abcdef
+    node worker.ts >worker.log 2>&1 &
+    worker=$!
+    trap 'kill $worker' EXIT
+    for _ in $(seq 100); do grep -q listening worker.log && break || sleep 0.1; done
+    timeout 30 node try.ts >try.log 2>&1 && grep -q '^sms: 200 .*<Message>Define done</Message>' try.log && grep -q '^call: I know' try.log ||
+        { cat worker.log try.log >&2 && fail "examples/twilio does not do what it shows"; }
+    echo examples/twilio
+)
