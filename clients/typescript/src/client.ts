@@ -10,8 +10,8 @@ export interface KnowhowOptions {
   url?: string | undefined;
   /** API key of a tenant's backend (default: `KNOWHOW_API_KEY`). */
   apiKey?: string | undefined;
-  /** Access token of a user (JWT), in place of an API key. It names its user. */
-  token?: string | undefined;
+  /** Access token of a user (JWT) in place of an API key, or a function that returns a valid one. It names its user. */
+  token?: string | (() => string | Promise<string>) | undefined;
   /** User that an API key acts for (default: `KNOWHOW_USER`). The service creates the user with the first request. */
   user?: string | undefined;
   /** Milliseconds for a call with its retries (default: 60,000). */
@@ -48,8 +48,8 @@ export class Knowhow extends UserData {
 
   /** Returns a client with the same settings for another user of the tenant. */
   withUser(user: string): Knowhow {
-    const { url, credential, timeoutMs, maxRetries, fetch } = this.http.settings;
-    return new Knowhow({ url, apiKey: credential, user, timeoutMs, maxRetries, fetch });
+    const { credential, ...settings } = this.http.settings;
+    return new Knowhow({ ...settings, token: credential, user });
   }
 
   /** Returns the current snapshot, for agents without sessions. */

@@ -33,12 +33,7 @@ async function pack(folder: string, prefix: string, blocks: Block[]): Promise<vo
 
 type Block = Uint8Array<ArrayBuffer>;
 
-interface Entry {
-  kind: string;
-  content?: Block;
-  link?: string;
-  isExecutable?: boolean;
-}
+type Entry = { kind: string; content?: Block; link?: string; isExecutable?: boolean };
 
 function record(name: string, entry: Entry): Block[] {
   const { content = new Uint8Array(), link = "" } = entry;

@@ -38,10 +38,6 @@ export class Pages<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
     return items;
   }
 
-  then<A = Page<T>, B = never>(
-    fulfilled?: ((page: Page<T>) => A | PromiseLike<A>) | null,
-    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    return this.#read(undefined).then(fulfilled, rejected);
-  }
+  /** Reads the first page. */
+  readonly then: PromiseLike<Page<T>>["then"] = (fulfilled, rejected) => this.#read(undefined).then(fulfilled, rejected);
 }

@@ -25,6 +25,7 @@ export class Memories extends Resource {
     return this.http.list("/v1/memories", query, options);
   }
 
+  /** Reads a memory. */
   get(id: string, options?: RequestOptions): Promise<m.Memory> {
     return this.http.json({ method: "GET", path: path`/v1/memories/${id}` }, options);
   }
@@ -34,6 +35,7 @@ export class Memories extends Resource {
     return this.http.json({ method: "PATCH", path: path`/v1/memories/${id}`, body: change }, options);
   }
 
+  /** Deletes a memory for good. */
   delete(id: string, options?: RequestOptions): Promise<void> {
     return this.http.json({ method: "DELETE", path: path`/v1/memories/${id}` }, options);
   }
@@ -56,6 +58,7 @@ export class Memories extends Resource {
 
 /** The user's text about the agent's manner. */
 export class SoulText extends Resource {
+  /** Reads the current text. */
   get(options?: RequestOptions): Promise<m.Soul> {
     return this.http.json({ method: "GET", path: "/v1/soul" }, options);
   }
@@ -87,6 +90,7 @@ export class Submissions extends Resource {
     return this.http.json({ method: "POST", path: "/v1/submissions", body: submission }, options);
   }
 
+  /** Lists the submissions of the user; an admin gets those of all users. */
   list(query: Query<"list_submissions"> = {}, options?: RequestOptions): Pages<m.Submission> {
     return this.http.list("/v1/submissions", query, options);
   }
@@ -124,10 +128,12 @@ export class Dreams extends Resource {
     return (await this.http.json<{ items: m.DreamRun[] }>({ method: "POST", path: "/v1/dreams", body }, options)).items;
   }
 
+  /** Lists runs, newest first. */
   list(query: Query<"list_dreams"> = {}, options?: RequestOptions): Pages<m.DreamRun> {
     return this.http.list("/v1/dreams", query, options);
   }
 
+  /** Reads a run with its operations. */
   get(id: string, options?: RequestOptions): Promise<m.DreamDetail> {
     return this.http.json({ method: "GET", path: path`/v1/dreams/${id}` }, options);
   }
@@ -155,6 +161,7 @@ export class Dreams extends Resource {
 
 /** The user's settings of dreams. */
 export class LearningSettings extends Resource {
+  /** Reads the settings, and the state of each pass. */
   get(options?: RequestOptions): Promise<m.Learning> {
     return this.http.json({ method: "GET", path: "/v1/learning" }, options);
   }

@@ -36,7 +36,7 @@ export interface Call {
 /** Settings of a client that are needed for each request. */
 export interface Settings {
   url: string;
-  credential: string;
+  credential: string | (() => string | Promise<string>);
   user: string | undefined;
   timeoutMs: number;
   maxRetries: number;
@@ -120,7 +120,7 @@ export class Transport {
     const { credential, user } = this.settings;
     const headers = new Headers({ accept: "application/json, */*;q=0.5" });
     const set = (name: string, value: string | undefined) => value !== undefined && headers.set(name, utf8(value));
-    set("authorization", `Bearer ${credential}`);
+    set("authorization", `Bearer ${typeof credential === "string" ? credential : await credential()}`);
     set("knowhow-user", user);
     set("knowhow-session", options.session ?? this.session);
     set("knowhow-reason", options.reason);

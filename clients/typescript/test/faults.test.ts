@@ -111,3 +111,12 @@ test("a request names its user, credential, session and reason", async () => {
   assert.deepEqual([headers["knowhow-user"], headers["knowhow-session"], headers["knowhow-reason"]], [user, session.id, "a test"]);
   assert.deepEqual([headers.authorization, headers.traceparent], [`Bearer ${process.env.KNOWHOW_API_KEY}`, "00-1"]);
 });
+
+test("a token may come from a function, for each request", async () => {
+  await using proxy = await faultyProxy();
+  const tokens = ["kh_wrong_wrong", process.env.KNOWHOW_TOKEN!];
+  const client = new kh.Knowhow({ url: proxy.url, token: async () => tokens.shift()! });
+  await assert.rejects(client.skills.list().all(), kh.UnauthenticatedError);
+  await client.skills.list();
+  assert.equal(proxy.seen[1]!.headers["knowhow-user"], undefined);
+});

@@ -2,6 +2,7 @@
 import { ForbiddenError, LogFullError, NotFoundError, AnswerGoneError, SessionEndedError, UnauthenticatedError } from "../errors.js";
 import type { ToolCall } from "../models.js";
 import type { Session } from "../session.js";
+import { align, isCurrent, type KnownTurn, type PromptParts, type ToolResult } from "./known_turns.js";
 
 export interface ConversationOptions {
   /** Tools that return content of others, such as web pages or mail. Their results taint the session. */
@@ -12,31 +13,6 @@ export interface ConversationOptions {
   timeoutMs?: number;
   /** Reports a turn or reply that failed; the agent continues without it (default: logs a warning). */
   onError?: (error: unknown) => void;
-}
-
-/** A result of a tool in a prompt. */
-export interface ToolResult {
-  id: string;
-  name: string;
-  error?: string | undefined;
-}
-
-/** What a prompt has: the user's messages, oldest first, and results of tools. */
-export interface PromptParts {
-  messages: string[];
-  results: ToolResult[];
-  /** Whether the agent has acted since the last message of the user. */
-  continues: boolean;
-}
-
-interface KnownTurn {
-  message: string;
-  /** Undefined until it is read again, after a restart. */
-  text: string | undefined;
-  number: number | undefined;
-  isAnswered: boolean;
-  /** Number of the user's messages in the prompt at that time. */
-  position: number | undefined;
 }
 
 const successors = new WeakMap<Session, Session>();
@@ -161,20 +137,4 @@ export class Conversation {
       (error: unknown) => (error instanceof AnswerGoneError || error instanceof NotFoundError ? "" : Promise.reject(error)),
     );
   }
-}
-
-/** Whether a message is that of the turn: another round of it, or another answer to it. */
-function isCurrent(turn: KnownTurn | undefined, message: string, parts: PromptParts): boolean {
-  return turn?.message === message && (parts.continues || !turn.isAnswered || turn.position === parts.messages.length);
-}
-
-/** Returns the turn of each message, from the last message back. Messages may be missing on either side. */
-function align(messages: string[], turns: KnownTurn[]): (KnownTurn | undefined)[] {
-  const placed: (KnownTurn | undefined)[] = messages.map(() => undefined);
-  let end = turns.length;
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const found = turns.slice(0, end).findLastIndex(({ message }) => message === messages[at]);
-    if (found >= 0) [placed[at], end] = [turns[found], found];
-  }
-  return placed;
 }

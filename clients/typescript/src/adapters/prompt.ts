@@ -1,5 +1,6 @@
 /** Prompts as AI SDK and Mastra send them to a model. */
-import type { Conversation, PromptParts, ToolResult } from "./conversation.js";
+import type { Conversation } from "./conversation.js";
+import type { PromptParts, ToolResult } from "./known_turns.js";
 
 interface Part {
   type: string;

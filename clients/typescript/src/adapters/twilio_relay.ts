@@ -36,10 +36,7 @@ type Incoming =
   | { type: "dtmf" };
 
 /** An answer in progress, and what the caller heard of it before interrupting. */
-interface Speaking {
-  abort: AbortController;
-  heard: string | undefined;
-}
+type Speaking = { abort: AbortController; heard: string | undefined };
 
 /**
  * A call over ConversationRelay. Each number is a user, each call a session, which ends with the call.
