@@ -81,7 +81,7 @@ function settingsOf(options: KnowhowOptions): Settings {
   if (!credential) throw new KnowhowError("no credential: give `apiKey` or `token`, or set KNOWHOW_API_KEY");
   return {
     url: url.replace(/\/+$/, ""),
-    credential,
+    credential: typeof credential === "function" ? credential : () => credential,
     user: options.user ?? (options.token ? undefined : env.KNOWHOW_USER),
     timeoutMs: options.timeoutMs ?? 60_000,
     maxRetries: options.maxRetries ?? 3,

@@ -171,10 +171,11 @@ export function errorOf(response: Response, text: string): ApiError {
     // A proxy answered, with a page.
   }
   const { status } = response;
+  const detail = `this is no answer of Knowhow, but of a proxy or another service: ${text.replace(/\s+/g, " ").slice(0, 100)}`;
   const problem: Problem =
     typeof answer === "object" && answer !== null && "type" in answer && "detail" in answer
       ? (answer as Problem)
-      : { type: `/problems/http-${status}`, title: response.statusText, status, detail: text.slice(0, 300), instance: "" };
+      : { type: `/problems/http-${status}`, title: response.statusText, status, detail, instance: "" };
   const slug = problem.type.replace(/^.*\//, "");
   const Class = BY_SLUG[slug] ?? BY_STATUS[status] ?? (status > 501 ? UnavailableError : ApiError);
   return new Class(problem, response.headers);

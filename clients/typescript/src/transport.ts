@@ -36,7 +36,8 @@ export interface Call {
 /** Settings of a client that are needed for each request. */
 export interface Settings {
   url: string;
-  credential: string | (() => string | Promise<string>);
+  /** A function, so that no log shows the credential. */
+  credential: () => string | Promise<string>;
   user: string | undefined;
   timeoutMs: number;
   maxRetries: number;
@@ -120,7 +121,7 @@ export class Transport {
     const { credential, user } = this.settings;
     const headers = new Headers({ accept: "application/json, */*;q=0.5" });
     const set = (name: string, value: string | undefined) => value !== undefined && headers.set(name, utf8(value));
-    set("authorization", `Bearer ${typeof credential === "string" ? credential : await credential()}`);
+    set("authorization", `Bearer ${await credential()}`);
     set("knowhow-user", user);
     set("knowhow-session", options.session ?? this.session);
     set("knowhow-reason", options.reason);
@@ -141,7 +142,7 @@ export class Transport {
 
 /** Returns a path with its members encoded. Refuses members that a URL would drop. */
 export function path(parts: TemplateStringsArray, ...members: (string | number)[]): string {
-  return String.raw({ raw: parts }, ...members.map((member) => encoded(String(member))));
+  return String.raw({ raw: parts }, ...members.map(encoded));
 }
 
 /** Returns the path of a file, in which `/` separates folders, as part of a URL. */
@@ -149,8 +150,8 @@ export function filePath(file: string): string {
   return file.replace(/^(\.\/)+/, "").split("/").map(encoded).join("/");
 }
 
-function encoded(member: string): string {
-  if (["", ".", ".."].includes(member)) throw new TypeError(`"${member}" is not a name, id or path`);
+function encoded(member: string | number | undefined): string {
+  if (member === undefined || ["", ".", ".."].includes(String(member))) throw new TypeError(`"${member}" is not a name, id or path`);
   return encodeURIComponent(member);
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import * as kh from "@knowhow/client";
 import { newUser, skill } from "./support.js";
 
@@ -110,7 +111,7 @@ test("errors have the class of their problem and its fields", async () => {
 
 test("names cannot leave their place in the path", async () => {
   const client = newUser();
-  for (const name of ["", ".", ".."]) assert.throws(() => client.skills.get(name), TypeError);
+  for (const name of ["", ".", "..", undefined as unknown as string]) assert.throws(() => client.skills.get(name), TypeError);
   assert.throws(() => client.skills.getResource("a", "references/../../x"), TypeError);
 });
 
@@ -125,6 +126,10 @@ test("the client needs an address and a credential, and says which", () => {
   } finally {
     Object.assign(process.env, { KNOWHOW_URL, KNOWHOW_API_KEY });
   }
+});
+
+test("no log shows the credential", () => {
+  assert.doesNotMatch(inspect(newUser(), { depth: 10, showHidden: true }), new RegExp(process.env.KNOWHOW_API_KEY!));
 });
 
 test("a user's name may have letters of any script", async () => {
