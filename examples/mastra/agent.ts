@@ -7,7 +7,7 @@ import { Knowhow } from "@knowhow/client";
 import { KnowhowProcessor, KnowhowSkillSource, knowhowTools } from "@knowhow/client/mastra";
 import { Agent } from "@mastra/core/agent";
 import { Workspace } from "@mastra/core/workspace";
-import { fakeModel } from "../ai-sdk/fake_model.ts";
+import { fakeModel } from "./fake_model.ts";
 
 const kh = new Knowhow();
 await kh.skills.save({
@@ -26,11 +26,11 @@ const agent = new Agent({
   id: "office",
   name: "office",
   instructions: "You are the assistant of a small office.",
-  model: (process.env.MODEL ?? fakeModel()) as string,
+  model: process.env.MODEL ?? fakeModel(),
   tools: await knowhowTools(session),
   inputProcessors: [new KnowhowProcessor(session, { untrustedTools: ["web_search"] })],
 });
-const messages: { role: "user" | "assistant"; content: string }[] = [];
+const messages: ({ role: "user"; content: string } | { role: "assistant"; content: string })[] = [];
 
 const lines = createInterface({ input: process.stdin, output: process.stdout, prompt: "you: " });
 lines.prompt();

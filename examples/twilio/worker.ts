@@ -2,24 +2,28 @@
 //
 // KNOWHOW_URL and KNOWHOW_API_KEY name the service (`make run` prints them), TWILIO_AUTH_TOKEN and PUBLIC_URL the account and where Twilio
 // reaches this worker. A number's webhook for messages is PUBLIC_URL/sms, that for calls PUBLIC_URL/voice. MODEL names a model of the AI
-// Gateway, such as openai/gpt-5; without it a fake model answers.
+// Gateway, such as openai/gpt-5; without it the answer is the first step of a skill.
 import { createServer, type IncomingMessage } from "node:http";
 import { Knowhow } from "@knowhow/client";
 import { knowhowTools } from "@knowhow/client/ai-sdk";
 import { ConversationRelay, isSigned, type Question, smsWebhook } from "@knowhow/client/twilio";
 import { gateway, isStepCount, streamText } from "ai";
 import { WebSocketServer } from "ws";
-import { fakeModel } from "../ai-sdk/fake_model.ts";
 
-const authToken = process.env.TWILIO_AUTH_TOKEN!;
+const authToken = process.env.TWILIO_AUTH_TOKEN ?? "";
 const publicUrl = process.env.PUBLIC_URL ?? "http://127.0.0.1:3000";
-const model = process.env.MODEL ? gateway(process.env.MODEL) : fakeModel();
 const kh = new Knowhow();
 
 /** Asks the model, within the budget of rounds. This agent can read skills. */
-function ask({ messages: [system, ...messages], session, maxTurns, signal }: Question) {
-  const tools = knowhowTools(session);
-  return tools.then((tools) => streamText({ model, system: system!.content, messages, tools, stopWhen: isStepCount(maxTurns), abortSignal: signal }));
+async function ask({ messages: [system, ...messages], session, maxTurns, signal }: Question) {
+  const tools = await knowhowTools(session);
+  const model = gateway(process.env.MODEL!);
+  return streamText({ model, system: system!.content, messages, tools, stopWhen: isStepCount(maxTurns), abortSignal: signal });
+}
+
+/** Returns the first step of the skill in the last message. */
+function firstStep({ messages }: Question): string {
+  return /^1\. (.*)/m.exec(messages.at(-1)!.content)?.[1] ?? "I know no procedure for that.";
 }
 
 const onSms = smsWebhook(kh, {
@@ -28,6 +32,7 @@ const onSms = smsWebhook(kh, {
   system: "You are the assistant of a small office and answer by SMS.",
   session: { tools: "read" },
   async answer(question) {
+    if (!process.env.MODEL) return firstStep(question);
     const result = await ask(question);
     const steps = await result.steps;
     const toolCalls = steps.flatMap(({ content }) => content.filter(({ type }) => type === "tool-result" || type === "tool-error"));
@@ -58,7 +63,8 @@ server.on("upgrade", async (request, socket, head) => {
 });
 
 async function* spoken(question: Question): AsyncGenerator<string> {
-  yield* (await ask(question)).textStream;
+  if (process.env.MODEL) yield* (await ask(question)).textStream;
+  else yield firstStep(question);
 }
 
 async function webRequest(request: IncomingMessage): Promise<Request> {

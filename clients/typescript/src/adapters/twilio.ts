@@ -1,5 +1,6 @@
 /** Knowhow for Twilio: a webhook for SMS, and the WebSocket of ConversationRelay for calls. */
 import type { Knowhow } from "../client.js";
+import { KnowhowError } from "../errors.js";
 import { type Question, type Reply, Talk, type TalkOptions, userOfNumber } from "./talk.js";
 
 export { type ConversationRelayOptions, ConversationRelay, type RelaySetup, type RelaySocket } from "./twilio_relay.js";
@@ -23,6 +24,7 @@ export interface SmsOptions extends TalkOptions {
  * message that Twilio delivers twice is answered once.
  */
 export function smsWebhook(kh: Knowhow, options: SmsOptions): (request: Request) => Promise<Response> {
+  if (!options.authToken) throw new KnowhowError("authToken is empty, so no request could be checked");
   const talks = new Map<string, Promise<Talk>>();
   const queues = new Map<string, Promise<unknown>>();
 
@@ -68,6 +70,7 @@ export interface SignedRequest {
 
 /** Whether Twilio signed a request: HMAC-SHA1 of the URL and the sorted parameters. */
 export async function isSigned({ authToken, url, parameters = {}, signature }: SignedRequest): Promise<boolean> {
+  if (!authToken || !signature) return false;
   const names = Object.keys(parameters).sort();
   const text = url + names.map((name) => name + parameters[name]).join("");
   const key = await crypto.subtle.importKey("raw", bytes(authToken), { name: "HMAC", hash: "SHA-1" }, false, ["verify"]);

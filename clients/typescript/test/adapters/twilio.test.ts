@@ -94,6 +94,8 @@ test("a request that Twilio did not sign is refused", async () => {
   assert.equal(await isSigned({ authToken: TOKEN, url: URL, parameters: { ...parameters, Body: "c" }, signature }), false);
   assert.equal(await isSigned({ authToken: TOKEN, url: `${URL}&x`, parameters, signature }), false);
   assert.equal(await isSigned({ authToken: TOKEN, url: URL, parameters, signature: "" }), false);
+  assert.equal(await isSigned({ authToken: "", url: URL, parameters, signature }), false);
+  assert.throws(() => hook(client, from, { authToken: "" }), /authToken is empty/);
 });
 
 test("loads, outcomes, taint, the budget and tools belong to the session", async () => {
