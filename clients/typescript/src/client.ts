@@ -65,7 +65,7 @@ export class Sessions extends Resource {
     return this.http.list("/v1/sessions", query, options);
   }
 
-  /** Returns a session by id or key, to continue it. Unlike `kh.session`, it opens none. */
+  /** Returns an existing session by id or key, to continue it. */
   async get(id: string, options?: RequestOptions): Promise<Session> {
     const opened = await this.http.json<Schemas["OpenedSession"]>({ method: "GET", path: path`/v1/sessions/${id}` }, options);
     return new Session(this.http, opened, { key: opened.key, channel: opened.channel, tools: opened.tools });

@@ -1,4 +1,4 @@
-/** One page of a list; the last one has no `next_cursor`. */
+/** A page of a list. The last page has no `next_cursor`. */
 export interface Page<T> {
   items: T[];
   next_cursor?: string | null;
@@ -7,7 +7,7 @@ export interface Page<T> {
 /**
  * A list: `for await` reads its items from all pages, and `await` the first page.
  *
- * Nothing is requested before that.
+ * The list sends no request before that.
  */
 export class Pages<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   readonly #read: (cursor: string | undefined) => Promise<Page<T>>;

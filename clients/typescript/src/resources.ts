@@ -1,4 +1,4 @@
-/** The user's data beside skills and sessions. */
+/** Resources of the user, except skills and sessions. */
 import type { operations } from "./generated/openapi.js";
 import type * as m from "./models.js";
 import type { Pages } from "./pages.js";
@@ -9,7 +9,7 @@ type Query<O extends keyof operations> = Omit<NonNullable<operations[O]["paramet
 
 /** Options of an admin who reviews data of a user. */
 export interface ReviewOptions extends RequestOptions {
-  /** The user whose data it is, if the caller is an admin. Needs a `reason`. */
+  /** The owner of the data, if the caller is an admin. Needs a `reason`. */
   user?: string | undefined;
 }
 
@@ -110,7 +110,7 @@ export class Submissions extends Resource {
     return review(this.http, path`/v1/submissions/${id}/reject`, body, options);
   }
 
-  /** Takes the user's own change back. */
+  /** Withdraws the user's own change. */
   withdraw(id: string, body: m.Schemas["Decide"] = {}, options?: RequestOptions): Promise<m.Submission> {
     return review(this.http, path`/v1/submissions/${id}/withdraw`, body, options);
   }
@@ -123,7 +123,7 @@ export class Submissions extends Resource {
 
 /** Runs in the background that propose better skills. */
 export class Dreams extends Resource {
-  /** Starts a run for each pass. `dry_run` changes nothing. */
+  /** Starts a run for each pass. With `dry_run` it makes no changes. */
   async start(body: m.Schemas["StartDreams"] = {}, options?: RequestOptions): Promise<m.DreamRun[]> {
     return (await this.http.json<{ items: m.DreamRun[] }>({ method: "POST", path: "/v1/dreams", body }, options)).items;
   }
@@ -138,7 +138,7 @@ export class Dreams extends Resource {
     return this.http.json({ method: "GET", path: path`/v1/dreams/${id}` }, options);
   }
 
-  /** Lists what dreams would look at, found by code alone. */
+  /** Lists candidates of dreams, which are found without a model. */
   candidates(query: Query<"list_dream_candidates"> = {}, options?: RequestOptions): Promise<m.Schemas["DreamCandidates"]> {
     return this.http.json({ method: "GET", path: "/v1/dreams/candidates", query }, options);
   }

@@ -55,7 +55,7 @@ export class Session extends UserData {
   }
 
   /**
-   * Finds what helps with a message of the user. Put `text` beside the message, unchanged.
+   * Finds the skills for a message of the user. Put `text` next to the message, unchanged.
    *
    * The same `turnKey` returns the same answer, so a message that is delivered twice is one turn.
    */
@@ -88,7 +88,7 @@ export class Session extends UserData {
     return this.#post("taint", { source }, options);
   }
 
-  /** Reports what the user thought of the last reply. */
+  /** Reports the user's feedback on the last reply. */
   feedback(kind: Schemas["FeedbackKind"], given: { value?: string; note?: string } = {}, options?: RequestOptions): Promise<SessionRecord> {
     return this.#post("feedback", { ...given, kind }, options);
   }

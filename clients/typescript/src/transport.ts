@@ -73,7 +73,7 @@ export class Transport {
     });
   }
 
-  /** Returns a list whose pages are requested when they are read. */
+  /** Returns a list. It requests a page when the page is read. */
   list<T>(path: string, query: object, options?: RequestOptions): Pages<T> {
     return new Pages((cursor) => this.json<Page<T>>({ method: "GET", path, query: { ...query, ...(cursor && { cursor }) } }, options));
   }

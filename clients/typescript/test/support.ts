@@ -38,7 +38,7 @@ export async function withFolder(run: (folder: string) => Promise<void>): Promis
   }
 }
 
-/** What the proxy does with a request: forward it, lose the answer after the service gave it, or answer itself. */
+/** A treatment of a request: forward it, lose the answer of the service, close the connection, never answer, or answer at once. */
 export type Fault = "forward" | "lose" | "refuse" | "hang" | { status: number; headers?: Record<string, string>; body?: string | Uint8Array };
 
 export interface Proxy extends AsyncDisposable {

@@ -18,8 +18,8 @@ type Content = Generated["content"][number];
  * const model = wrapLanguageModel({ model: base, middleware: knowhowMiddleware(session) });
  * ```
  *
- * Each new message of the user becomes a turn, whose text stands beside the message in this and all later calls. The last call
- * that the budget allows has no tools. Use one middleware for one conversation, and another model for other questions.
+ * Each new message of the user becomes a turn. The text of the turn is in the message in this and all later calls. The last call
+ * within the budget has no tools. Use one middleware for one conversation, and another model for other questions.
  */
 export function knowhowMiddleware(session: Session, options: ConversationOptions = {}): LanguageModelMiddleware {
   const conversation = new Conversation(session, options);
@@ -66,7 +66,7 @@ export async function knowhowTools(session: Session): Promise<ToolSet> {
   return Object.fromEntries(tools) as ToolSet;
 }
 
-/** Takes note of a call of the model: its tool calls, results of the provider's own tools, and the reply. */
+/** Records a response of the model: tool calls, results of the provider's own tools, and the reply. */
 async function finish(conversation: Conversation, content: Content[]): Promise<void> {
   const calls = content.filter((part) => part.type === "tool-call");
   const results = content.filter((part) => part.type === "tool-result");

@@ -1,4 +1,4 @@
-/** The part that adapters of frameworks share: the session's turns beside the messages of a prompt. */
+/** Shared by the adapters of frameworks: takes turns for the messages of a prompt, and logs replies. */
 import { ForbiddenError, LogFullError, NotFoundError, AnswerGoneError, SessionEndedError, UnauthenticatedError } from "../errors.js";
 import type { ToolCall } from "../models.js";
 import type { Session } from "../session.js";
@@ -11,6 +11,8 @@ export interface ConversationOptions {
   deadlineMs?: number;
   /** Milliseconds for a turn or reply. After that the agent continues without it. */
   timeoutMs?: number;
+  /** Options of the snapshot's message for the provider, e.g. `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
+  providerOptions?: Record<string, Record<string, unknown>>;
   /** Reports a turn or reply that failed; the agent continues without it (default: logs a warning). */
   onError?: (error: unknown) => void;
 }
@@ -34,7 +36,7 @@ export class Conversation {
 
   constructor(
     public session: Session,
-    private readonly options: ConversationOptions = {},
+    readonly options: ConversationOptions = {},
   ) {
     this.maxTurns = session.record.max_turns;
   }
@@ -44,7 +46,7 @@ export class Conversation {
     return this.#rounds + 1 >= this.maxTurns;
   }
 
-  /** Returns the text beside each message of the user; a new message becomes a turn. Call it before each round. */
+  /** Returns the text for each message of the user. A new message becomes a turn. Call it before each round. */
   async begin(parts: PromptParts, signal?: AbortSignal): Promise<string[]> {
     await this.taint(parts.results);
     for (const { id, error } of parts.results) {
@@ -56,7 +58,7 @@ export class Conversation {
     const message = parts.messages.at(-1);
     if (message !== undefined && !isCurrent(turns.at(-1), message, parts)) {
       const placed = new Set(align(parts.messages.slice(0, -1), turns));
-      // A compaction removed messages, and their texts with them.
+      // A compaction removed messages and the texts of their turns.
       if (turns.some((turn) => !placed.has(turn) && turn.text !== "")) this.session.resetContext();
       this.#turns = turns.filter((turn) => placed.has(turn));
       this.#turns.push({ ...(await this.#turn(message, signal)), message, isAnswered: false, position: parts.messages.length });

@@ -1,4 +1,4 @@
-/** Turns of a session, and where a prompt has their messages. */
+/** Turns of a session, and their positions in a prompt. */
 
 /** A result of a tool in a prompt. */
 export interface ToolResult {
@@ -7,7 +7,7 @@ export interface ToolResult {
   error?: string | undefined;
 }
 
-/** What a prompt has: the user's messages, oldest first, and results of tools. */
+/** The user's messages in a prompt, oldest first, and the results of tools. */
 export interface PromptParts {
   messages: string[];
   results: ToolResult[];

@@ -15,7 +15,7 @@ export interface PromptMessage {
   content: string | Part[];
 }
 
-/** Returns the prompt with the snapshot after its system messages, and each turn's text beside its message. */
+/** Returns the prompt with the snapshot after its system messages, and each turn's text in its message. */
 export async function completed<M extends PromptMessage>(conversation: Conversation, prompt: M[], signal?: AbortSignal): Promise<M[]> {
   const texts = await conversation.begin(partsOf(prompt), signal);
   let user = 0;
@@ -24,7 +24,9 @@ export async function completed<M extends PromptMessage>(conversation: Conversat
     return text ? { ...message, content: [...(message.content as Part[]), { type: "text", text }] } : message;
   });
   const first = messages.findIndex(({ role }) => role !== "system");
-  messages.splice(first < 0 ? messages.length : first, 0, { role: "system", content: conversation.session.system() } as M);
+  const { providerOptions } = conversation.options;
+  const snapshot = { role: "system", content: conversation.session.system(), ...(providerOptions && { providerOptions }) };
+  messages.splice(first < 0 ? messages.length : first, 0, snapshot as unknown as M);
   return messages;
 }
 

@@ -1,4 +1,4 @@
-/** A conversation that a channel's worker holds itself: it asks a model with the messages that stand here. */
+/** Conversations of workers for channels. They send the messages of a `Question` to a model. */
 import type { Knowhow } from "../client.js";
 import { AnswerGoneError, ConnectionError, LogFullError, SessionEndedError, TimeoutError, UnavailableError } from "../errors.js";
 import type { Turn } from "../models.js";
@@ -17,7 +17,7 @@ export interface PromptMessage {
   content: string;
 }
 
-/** What an agent answers. */
+/** A message for the agent. */
 export interface Question {
   /** The whole prompt: the system prompt with the snapshot, earlier exchanges, and the message with the text of its turn. */
   messages: PromptMessage[];
@@ -33,7 +33,7 @@ export interface Question {
 export interface TalkOptions {
   /** Your system prompt; the snapshot follows it. */
   system?: string;
-  /** Terms of sessions beside key and channel. */
+  /** Terms of sessions, except key and channel. */
   session?: Omit<SessionOptions, "key" | "channel">;
   /** Exchanges that stay in the prompt (default: 40). Half of them go when there are more, and later turns may show their texts again. */
   historyLength?: number;
@@ -63,11 +63,11 @@ export class Talk {
       if (turn.timeoutMs && [TimeoutError, ConnectionError, UnavailableError].some((late) => error instanceof late)) return undefined;
       throw error;
     });
-    if (taken && taken.turn > this.#exchanges.size + 1) await this.#restore(); // another process answered in between
+    if (taken && taken.turn > this.#exchanges.size + 1) await this.#restore(); // another process answered messages
     const known = taken && this.#exchanges.get(taken.turn);
     if (known?.reply !== undefined) return known.reply;
     const { text, ...report } = await answer(this.#question(message, taken, turn.signal ?? new AbortController().signal));
-    // A turn that came too late still has its place, in the log and in later prompts.
+    // A late turn is logged too, and is in later prompts.
     const { timeoutMs: _, signal: __, ...unhurried } = turn;
     const { turn: number, text: block } = taken ?? (await this.#turn(message, unhurried));
     await this.session.reply(text.replaceAll("\0", "") || "(no text)", report);
@@ -88,7 +88,7 @@ export class Talk {
       if (error instanceof LogFullError) await this.session.end();
       else if (!(error instanceof SessionEndedError)) throw error;
       this.session = await this.session.reopen();
-      this.#exchanges.clear(); // the summary of the session before has what matters of them
+      this.#exchanges.clear(); // the summary of the previous session replaces them
       return this.session.turn(message, options);
     }
   }

@@ -9,7 +9,7 @@ export interface RelaySocket {
 }
 
 export interface ConversationRelayOptions extends TalkOptions {
-  /** Answers the caller, e.g. with a model. What it yields is spoken at once. */
+  /** Answers the caller, e.g. with a model. Each yielded text is spoken at once. */
   answer: (question: Question) => AsyncIterable<string> | Promise<string>;
   /** Milliseconds that the service may search (default: 150). */
   deadlineMs?: number;
@@ -35,7 +35,7 @@ type Incoming =
   | { type: "error"; description: string }
   | { type: "dtmf" };
 
-/** An answer in progress, and what the caller heard of it before interrupting. */
+/** An answer in progress, and the words that the caller heard before interrupting. */
 type Speaking = { abort: AbortController; heard: string | undefined };
 
 /**
@@ -76,7 +76,7 @@ export class ConversationRelay {
     if (message.type === "setup") {
       this.#callSid = message.callSid;
       const user = this.options.userOf?.(message) ?? userOfNumber(message.from, message.callSid);
-      // The best skill comes with its body, which spares a call of a tool.
+      // Turns include the body of the best skill, which saves a tool call.
       const options = { ...this.options, session: { inlineTop: true, ...this.options.session } };
       this.#talk = Talk.open(this.kh, user, "voice", options);
       this.#talk.catch((error: unknown) => this.options.onError?.(error));
@@ -94,7 +94,7 @@ export class ConversationRelay {
     }
   }
 
-  /** Stops the answer in progress. The log has the words that the caller heard. */
+  /** Stops the answer in progress. The log gets the words that the caller heard. */
   #interrupt(heard: string | undefined): void {
     if (!this.#speaking) return;
     this.#speaking.heard ??= heard;

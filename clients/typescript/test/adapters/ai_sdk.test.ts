@@ -73,6 +73,13 @@ for (const way of ["ask", "stream"] as const) {
   });
 }
 
+test("the snapshot's message may have options for the provider", async () => {
+  const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  const agent = agentOf(await newUser().session({ key: "chat" }), () => says("fine"), { providerOptions });
+  await agent.ask("hello there");
+  assert.deepEqual(agent.prompts()[0]!.map((message) => message.providerOptions), [undefined, providerOptions, undefined]);
+});
+
 test("the budget ends the loop with an answer", async () => {
   const session = await newUser().session({ key: "chat", tools: "read", maxTurns: 3 });
   const agent = agentOf(session, ({ toolChoice }) => (toolChoice?.type === "none" ? says("that is all") : calls("skill_list", {})));

@@ -232,7 +232,7 @@ test("a caller does not wait for a turn that is late, which is logged later", as
   const began = Date.now();
   line.prompt("use failure-patterns");
   await line.spoken(1);
-  assert(Date.now() - began < 1500);
+  assert(Date.now() - began < 5000);
   assert.doesNotMatch(prompts[0]!.at(-1)!.content, /knowhow/);
   line.send({ type: "nonsense" });
   assert.deepEqual((await line.hangUp()).map(({ text, turn }) => [turn, text]), [[1, "use failure-patterns"], [1, "Hello."]]);
