@@ -114,11 +114,12 @@ def compile_program(profile, command=("cargo", "build")):
         sys.exit(cargo.returncode)
 
 
-def program_of(profile):
-    """Returns the path of the compiled program."""
+def program_of(profile, triple=None):
+    """Returns the path of the compiled program. `triple` names another system that it was compiled for."""
     metadata = subprocess.run(["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"], cwd=ROOT,
                               stdout=subprocess.PIPE, check=True)
-    return Path(json.loads(metadata.stdout)["target_directory"]) / ("debug" if profile == "dev" else profile) / "knowhow"
+    folder = Path(json.loads(metadata.stdout)["target_directory"])
+    return folder / (triple or "") / ("debug" if profile == "dev" else profile) / "knowhow"
 
 
 def find_program():
@@ -133,10 +134,10 @@ def find_program():
     return build(os.environ.get("RUN_PROFILE") or "dev")
 
 
-def build(profile, command=("cargo", "build")):
+def build(profile, command=("cargo", "build"), triple=None):
     """Compiles the program; returns its path."""
     compile_program(profile, command)
-    return program_of(profile)
+    return program_of(profile, triple)
 
 
 def given_program():

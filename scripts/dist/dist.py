@@ -5,7 +5,8 @@
                program, a list of its crates (SBOM), and SHA256SUMS
 
 DIST_PROFILE names the profile of Cargo (release), MINISIGN_KEY the key that signs the sums. Times inside the artefacts are those of
-the commit, or of SOURCE_DATE_EPOCH.
+the commit, or of SOURCE_DATE_EPOCH. DIST_TARGET names another system to compile for with zig, such as
+aarch64-unknown-linux-gnu.2.28: its wheel, npm package and tarball are added to dist/, for musl only the tarball.
 """
 
 import gzip
@@ -22,7 +23,7 @@ from pathlib import Path
 from deb import make_debs
 from image import make_image
 from npm import make_npm_packages
-from release import DIST, TOOLS, Release, run, stage
+from release import DIST, TOOLS, Release, Target, run, stage
 from tools import build
 from tools.settings import ROOT, fail, make_data
 
@@ -52,21 +53,46 @@ def need_cargo_tool(name, version):
         run("cargo", "install", f"{name}@{version}", "--quiet", "--locked", "--root", TOOLS)
 
 
-def compile_program():
+def python_tool(name, version):
+    """Installs a Python package into the folder of tools; returns the folder of its commands."""
+    commands = TOOLS / "venv/bin"
+    if not (commands / "python").exists():
+        run(sys.executable, "-m", "venv", "--clear", TOOLS / "venv")
+    run(commands / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{name}=={version}")
+    return commands
+
+
+def prepare_zig(target):
+    """Installs zig, which compiles C and links for other systems, and Rust's library of the target; returns the command of Cargo."""
+    for tool in (("cargo-zigbuild", "0.24.1"), ("ziglang", "0.17.1")):
+        os.environ["PATH"] = f"{python_tool(*tool)}{os.pathsep}{os.environ['PATH']}"
+    run("rustup", "target", "add", target.triple, cwd=ROOT)
+    return ["zigbuild", "--target", target.name]
+
+
+def compile_program(target):
     """Compiles the program; returns its path. That of a release holds no paths of this machine and a list of its crates."""
-    command = ["cargo", "build"]
+    build_command = prepare_zig(target) if target.name else ["build"]
+    command = ["cargo", *build_command]
     if profile() == "release":
         home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
         os.environ["RUSTFLAGS"] = f"--remap-path-prefix={ROOT}=knowhow --remap-path-prefix={home}=cargo"
         need_cargo_tool("cargo-auditable", "0.7.7")
-        command = [str(TOOLS / "bin/cargo-auditable"), "auditable", "build"]
+        command = [str(TOOLS / "bin/cargo-auditable"), "auditable", *build_command]
     program = stage("program") / "knowhow"
-    run("objcopy", "--strip-debug", build.given_program() or build.build(profile(), command), program)
+    compiled = build.given_program() or build.build(profile(), command, target.triple)
+    if target.name:
+        # The objcopy of this machine cannot read programs of others. Profiles but dev leave debug information out anyway.
+        shutil.copy(compiled, program)
+    else:
+        run("objcopy", "--strip-debug", compiled, program)
     return program
 
 
-def platform_tag(program):
-    """Returns the platform tag of a wheel: the oldest glibc that has every symbol of the program."""
+def platform_tag(program, target):
+    """Returns the platform tag of a wheel: the oldest glibc that has every symbol of the program, or that zig linked it for."""
+    if target.glibc:
+        return "manylinux_{}_{}_{}".format(*target.glibc, target.machine)
     symbols = subprocess.run(["objdump", "-T", program], capture_output=True, text=True, check=True).stdout
     versions = [tuple(map(int, found)) for found in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols)]
     if not versions:
@@ -77,25 +103,24 @@ def platform_tag(program):
 
 def make_wheel(release):
     """Builds the wheel with hatchling; returns its path."""
-    python = TOOLS / "venv/bin/python"
-    if not python.exists():
-        run(sys.executable, "-m", "venv", "--clear", TOOLS / "venv")
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "hatchling==1.27.0")
+    python = python_tool("hatchling", "1.27.0") / "python"
     project = stage("wheel") / "project"
     shutil.copytree(ROOT / "packaging/python", project)
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, project)
     (project / "COMMIT").write_text(f"{build.this_commit() or 'not a commit'}\n")
-    env = {**os.environ, "KNOWHOW_VERSION": release.version, "KNOWHOW_PLATFORM": platform_tag(release.program),
+    env = {**os.environ, "KNOWHOW_VERSION": release.version, "KNOWHOW_PLATFORM": platform_tag(release.program, release.target),
            "KNOWHOW_PROGRAM": str(release.program), "KNOWHOW_COMMIT": str(project / "COMMIT"), "KNOWHOW_TOOLS": str(ROOT / "tools"),
            "SOURCE_DATE_EPOCH": str(release.epoch)}
+    for earlier in DIST.glob(f"*_{release.machine}.whl"):
+        earlier.unlink()
     run(python, "-m", "hatchling", "build", "-t", "wheel", "-d", DIST, cwd=project, env=env)
-    return next(DIST.glob("*.whl"))
+    return next(DIST.glob(f"*_{release.machine}.whl"))
 
 
 def make_tarball(release):
     """Packs the program with its documents, in a fixed order and with fixed times and owners."""
-    name = f"knowhow-{release.version}-{release.machine}-linux-gnu"
+    name = f"knowhow-{release.version}-{release.machine}-linux-{release.target.libc}"
     files = {"knowhow": release.program, **{Path(path).name: ROOT / path for path in DOCUMENTS}}
 
     def plain(entry):
@@ -141,21 +166,25 @@ def write_sums(release):
 
 
 def main():
-    """Replaces dist/ with new artefacts."""
+    """Replaces dist/ with new artefacts, or adds those of another system."""
     if len(sys.argv) != 1:
         sys.exit(__doc__)
     make_data()
     # Before the program, because a missing package is then reported before the long compilation.
     model = Path(run(sys.executable, "-m", "tools.model").strip())
-    release = Release(compile_program(), model, read_version(), commit_time())
-    shutil.rmtree(DIST, ignore_errors=True)
-    DIST.mkdir()
-    make_npm_packages(release, make_wheel(release))
+    target = Target.of_environment()
+    release = Release(compile_program(target), model, read_version(), commit_time(), target)
+    if target.name is None:
+        shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir(exist_ok=True)
+    if target.libc == "gnu":
+        make_npm_packages(release, make_wheel(release))
     make_tarball(release)
-    make_debs(release)
-    make_image(release)
-    if profile() == "release":
-        list_crates(release)
+    if target.name is None:
+        make_debs(release)
+        make_image(release)
+        if profile() == "release":
+            list_crates(release)
     write_notes(release)
     write_sums(release)
     for path in sorted(DIST.iterdir()):

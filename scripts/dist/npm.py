@@ -20,7 +20,8 @@ def make_npm_packages(release, wheel):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(launcher / "setup", [entry for entry in archive.namelist() if entry.startswith("knowhow_server/")])
     manifest = json.loads((launcher / "package.json").read_text())
-    manifest |= {"version": release.version, "optionalDependencies": {name: release.version}}
+    manifest |= {"version": release.version,
+                 "optionalDependencies": {f"knowhow-server-linux-{each}": release.version for each in PROCESSORS.values()}}
     program = work / name
     (program / "bin").mkdir(parents=True)
     shutil.copy(release.program, program / "bin/knowhow")

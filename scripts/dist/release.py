@@ -1,5 +1,6 @@
 """What all artefacts of one release share."""
 
+import os
 import platform
 import shutil
 import subprocess
@@ -13,6 +14,38 @@ TOOLS = ROOT / "data/tools/dist"
 
 
 @dataclass(frozen=True)
+class Target:
+    """The system that the program runs on: the processor, as the kernel names it, and gnu or musl. `name` is a target of Rust
+    with the oldest glibc to support, such as aarch64-unknown-linux-gnu.2.28; None for this machine."""
+
+    machine: str
+    libc: str
+    name: str | None
+
+    @classmethod
+    def of_environment(cls):
+        """Returns the target that DIST_TARGET names, else this machine."""
+        name = os.environ.get("DIST_TARGET") or None
+        if name is None:
+            return cls(platform.machine(), "gnu", None)
+        machine, vendor, system, libc = [*name.split("-"), "", "", ""][:4]
+        if (vendor, system) != ("unknown", "linux") or libc.split(".")[0] not in ("gnu", "musl"):
+            sys.exit(f"error: DIST_TARGET must be like aarch64-unknown-linux-gnu.2.28 or x86_64-unknown-linux-musl, is '{name}'")
+        return cls(machine, libc.split(".")[0], name)
+
+    @property
+    def glibc(self):
+        """Returns the oldest glibc to support as two numbers, or None."""
+        numbers = (self.name or "").partition("-gnu.")[2]
+        return tuple(map(int, numbers.split("."))) if numbers else None
+
+    @property
+    def triple(self):
+        """Returns the target as Cargo names its folder, or None for this machine."""
+        return self.name and self.name.partition("-gnu.")[0] + ("-gnu" if self.libc == "gnu" else "")
+
+
+@dataclass(frozen=True)
 class Release:
     """A program, called knowhow, and a model with their version. `epoch` is the time inside the artefacts, in seconds since 1970."""
 
@@ -20,11 +53,12 @@ class Release:
     model: Path
     version: str
     epoch: int
+    target: Target
 
     @property
     def machine(self):
         """Returns the processor, as the kernel names it."""
-        return platform.machine()
+        return self.target.machine
 
 
 def stage(name):
