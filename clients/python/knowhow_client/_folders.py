@@ -19,12 +19,11 @@ from .models import ImportReport
 SKIPPED = {".git", "node_modules", "__pycache__", ".venv"}
 ARCHIVE_BYTES, ARCHIVE_FILES = 24 * 1024 * 1024, 1500
 """Limits of one archive, below those of the service. A larger skill is sent alone."""
-IN_MEMORY = 8 * 1024 * 1024
 
 
 def temporary() -> IO[bytes]:
-    """Returns a temporary file, which is in memory while it is small."""
-    return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)
+    """Returns a temporary file, which is gone when it is closed."""
+    return tempfile.TemporaryFile()
 
 
 @contextmanager
