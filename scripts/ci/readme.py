@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Pastes the commands of README.md and docs/users/tour.md into a shell, one by one, against a served instance (run it through
-with_service.sh).
+"""Pastes the commands of README.md, docs/users/tour.md and docs/users/quickstart.md into a shell, one by one, against a served
+instance (run it through with_service.sh). A block of Python is one command.
 
 Every command must succeed, no request may be refused, and some answers are looked into. Each page is pasted twice: whoever begins
 again must not meet an error.
@@ -37,15 +37,18 @@ TOUR = {
     "/v1/skills?q=": "plan-meeting",
     "/v1/recall?q=": "Prefers trains to planes",
 }
+QUICKSTART = {"kh.skills.save(": "Water what is dry."}
 PAGES = [
     ("README.md", ["Five commands"], README),
     ("docs/users/tour.md", ["Skills", "The right skill at the right moment"], TOUR),
+    ("docs/users/quickstart.md", ["Python"], QUICKSTART),
 ]
 
 
 def section(page, text, title):
-    """The shell blocks of a section, as one text."""
+    """The blocks of a section, as one text for a shell."""
     body = re.split(r"^## ", text.partition(f"\n## {title}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+    body = re.sub(r"^```python\n(.*?)^```$", r"```sh\npython3 - <<'PYTHON'\n\1PYTHON\n```", body, flags=re.MULTILINE | re.DOTALL)
     blocks = re.findall(r"^```sh\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
     if not blocks:
         sys.exit(f"error: {page} has no shell block in the section '{title}'")
@@ -59,7 +62,8 @@ def commands(text):
         if not pending and (not line.strip() or line.startswith("#")):
             continue
         pending += line
-        complete = subprocess.run(["bash", "-n"], input=pending, text=True, capture_output=True).returncode == 0
+        done = subprocess.run(["bash", "-n"], input=pending, text=True, capture_output=True)
+        complete = done.returncode == 0 and not done.stderr  # A warning means that the end of a text is missing.
         if complete and not line.endswith("\\\n"):
             yield pending
             pending = ""
@@ -73,18 +77,21 @@ def paste(pasted, folder):
     script = 'exec 2>&1\nset -o pipefail\ncurl() { command curl --fail-with-body --max-time 60 "$@"; }\n'
     script += "".join(f"{command}printf '\\0%s\\0' $?\n" for command in pasted)
     kept = {name: os.environ[name] for name in ("HOME", "PATH", "NO_PROXY", "no_proxy") if name in os.environ}
+    kept["PIP_FIND_LINKS"] = str(folder / "wheels")
     done = subprocess.run(["bash"], input=script, cwd=folder, env=kept, stdout=subprocess.PIPE, text=True, timeout=300)
     parts = done.stdout.split("\0")
     return [(said, int(code)) for said, code in zip(parts[0::2], parts[1::2])]
 
 
 def prepare(folder):
-    """A folder as a checkout looks after make run: data/dev.env, as run.sh writes it."""
+    """A folder as a checkout looks after make run: data/dev.env, as run.sh writes it. pip finds the Python client."""
     names = ("KNOWHOW_URL", "KNOWHOW_TOKEN", "KNOWHOW_API_KEY", "KNOWHOW_ADMIN_TOKEN")
     lines = [f"export {name}={shlex.quote(os.environ[name])}\n" for name in names]
     lines.append(f'export PATH={shlex.quote(str(Path(os.environ["KNOWHOW_PROGRAM"]).parent))}:"$PATH"\n')
     (folder / "data").mkdir(parents=True)
     (folder / "data/dev.env").write_text("".join(lines))
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder / "wheels", ROOT / "clients/python"]
+    subprocess.run(wheel, check=True)
 
 
 def check(page, titles, expected, folder):

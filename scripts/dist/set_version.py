@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = [
     ("Cargo.toml", r'^(version = ")[^"]+(")', 1),
+    ("clients/python/knowhow_client/_version.py", r'^(__version__ = ")[^"]+(")', 1),
     ("helm/knowhow/Chart.yaml", r"^(version: )\S+()$", 1),
     ("helm/knowhow/Chart.yaml", r'^(appVersion: ")[^"]+(")', 1),
     ("helm/knowhow/ci/all-values.yaml", r'^(  tag: ")[^"]+(")', 1),
