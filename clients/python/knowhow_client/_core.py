@@ -21,8 +21,7 @@ from .models import Submission
 T = TypeVar("T")
 C = TypeVar("C")
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
-LONGEST_RETRY_AFTER_S = 60.0
-"""A longer `Retry-After`, as of a quota, is left to the caller."""
+LONGEST_RETRY_AFTER_S = 60.0  # A longer one, as of a quota, is left to the caller.
 
 
 class Page(msgspec.Struct, Generic[T], kw_only=True):
@@ -85,6 +84,8 @@ def given(**members: Any) -> dict[str, Any]:
 
 def at(*segments: str | int) -> str:
     """Returns a path of the API; a `/` in a segment, as in a skill's name, is part of it."""
+    if wrong := [segment for segment in segments if str(segment) in ("", ".", "..")]:
+        raise KnowhowError(f"{wrong[0]!r} is no name")
     return "/v1/" + "/".join(quote(str(segment), safe="") for segment in segments)
 
 

@@ -30,7 +30,7 @@ class NeedsApproval(KnowhowError):
     """A change waits for a reviewer. Raised only by `applied`."""
 
     def __init__(self, submission: Submission) -> None:
-        super().__init__(f"the change of {submission.skill!r} waits for review as submission {submission.id}")
+        super().__init__(f"not applied: the change of {submission.skill!r} waits for a reviewer (submission {submission.id}); do not repeat it")
         self.submission = submission
 
 

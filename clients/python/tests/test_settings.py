@@ -36,6 +36,12 @@ def test_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         Knowhow()
 
 
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_names_that_would_change_the_path(name: str) -> None:
+    with pytest.raises(KnowhowError, match="is no name"):
+        Knowhow("http://127.0.0.1:9", api_key="kh_x", user="x").skills.delete(name)
+
+
 def test_problems_are_classes() -> None:
     members = {"type": "/problems/version-conflict", "status": 409, "detail": "the current version is 3", "current_version": 3, "new": 1}
     problem = errors.problem(409, members, None, "id")

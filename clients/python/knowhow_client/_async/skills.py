@@ -110,9 +110,7 @@ class AsyncSkills(AsyncGroup):
         params = given(**{"from": from_}, to=to, path=path)
         return await self._transport.send(Call("GET", at("skills", name, "diff"), read_text, params=params))
 
-    async def rollback(
-        self, name: str, version: int, *, expected_version: int | None = None
-    ) -> SavedSkill | Submission:
+    async def rollback(self, name: str, version: int, *, expected_version: int | None = None) -> SavedSkill | Submission:
         """Restores an earlier version, as a new version."""
         body = given(version=version, expected_version=expected_version)
         return await self._change(SavedSkill, "POST", at("skills", name, "rollback"), body)

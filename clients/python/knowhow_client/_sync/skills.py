@@ -110,9 +110,7 @@ class Skills(Group):
         params = given(**{"from": from_}, to=to, path=path)
         return self._transport.send(Call("GET", at("skills", name, "diff"), read_text, params=params))
 
-    def rollback(
-        self, name: str, version: int, *, expected_version: int | None = None
-    ) -> SavedSkill | Submission:
+    def rollback(self, name: str, version: int, *, expected_version: int | None = None) -> SavedSkill | Submission:
         """Restores an earlier version, as a new version."""
         body = given(version=version, expected_version=expected_version)
         return self._change(SavedSkill, "POST", at("skills", name, "rollback"), body)
