@@ -45,7 +45,7 @@ python3 -m venv "$work/venv"
 cp -r tests examples pyproject.toml "$work"
 cd "$work"
 unset PYTHONPATH
-venv/bin/python -m pytest -q -p no:cacheprovider --ignore tests/adapters
+venv/bin/python -m pytest -q -W error -p no:cacheprovider --ignore tests/adapters
 venv/bin/python "$lists/readme.py" "$client/README.md"
 
 # Adapters, without network: their frameworks' models are scripted.

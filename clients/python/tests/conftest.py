@@ -36,4 +36,5 @@ def faults() -> Iterator[Faults]:
 @pytest.fixture(autouse=True, scope="session")
 def service_is_ready() -> None:
     """The service answers before the first test."""
-    Knowhow().ready()
+    with Knowhow() as kh:
+        assert kh.ready().status == "ok"

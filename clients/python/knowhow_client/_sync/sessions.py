@@ -65,10 +65,10 @@ class Session(Group):
                 if error is None:
                     raise
 
-    def open(self) -> Session:
+    def open(self, *, timeout: float | None = None) -> Session:
         """Opens the session, or resumes that of its key. After `SessionEnded`, opens the next one, with a new snapshot."""
         path, keyed = at("sessions"), "key" not in self._options
-        call = Call("POST", path, reader(OpenedSession), json=self._options, keyed=keyed, repeatable=True)
+        call = Call("POST", path, reader(OpenedSession), json=self._options, keyed=keyed, deadline=timeout)
         return self._set(self._transport.send(call))
 
     def _set(self, info: OpenedSession) -> Session:
