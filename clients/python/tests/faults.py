@@ -21,6 +21,7 @@ class Faults:
         self.plan: list[str] = []
         self.retry_after: str | None = "0"
         self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.connections = 0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(urlsplit(target).netloc))
         self.server.daemon_threads = True
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
@@ -41,6 +42,11 @@ class Faults:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                """Counts the connections."""
+                faults.connections += 1
+                super().setup()
 
             def log_message(self, format: str, *args: object) -> None:
                 """Logs nothing."""

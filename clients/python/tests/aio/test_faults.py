@@ -25,6 +25,16 @@ async def test_a_write_is_repeated_and_takes_effect_once(faulty: AsyncKnowhow, f
     assert len(keys) == 3 and len(set(keys)) == 1 and keys[0]
 
 
+async def test_one_connection_is_kept(faulty: AsyncKnowhow, faults: Faults) -> None:
+    async with faulty.session(key="t") as s:
+        for n in range(5):
+            await s.turn(f"message {n}")
+            await s.reply("Yes.")
+    await faulty.with_options(user="somebody-else").soul.get()
+    assert (len(faults.seen), faults.connections) == (12, 1)
+    assert all(headers["authorization"].startswith("Bearer kh_") for _, _, headers, _ in faults.seen)
+
+
 async def test_each_write_has_its_own_key(faulty: AsyncKnowhow, faults: Faults) -> None:
     first = await faulty.memories.save("Likes tea")
     second = await faulty.memories.save("Likes coffee")

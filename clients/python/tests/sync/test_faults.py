@@ -24,6 +24,16 @@ def test_a_write_is_repeated_and_takes_effect_once(faulty: Knowhow, faults: Faul
     assert len(keys) == 3 and len(set(keys)) == 1 and keys[0]
 
 
+def test_one_connection_is_kept(faulty: Knowhow, faults: Faults) -> None:
+    with faulty.session(key="t") as s:
+        for n in range(5):
+            s.turn(f"message {n}")
+            s.reply("Yes.")
+    faulty.with_options(user="somebody-else").soul.get()
+    assert (len(faults.seen), faults.connections) == (12, 1)
+    assert all(headers["authorization"].startswith("Bearer kh_") for _, _, headers, _ in faults.seen)
+
+
 def test_each_write_has_its_own_key(faulty: Knowhow, faults: Faults) -> None:
     first = faulty.memories.save("Likes tea")
     second = faulty.memories.save("Likes coffee")
