@@ -96,7 +96,7 @@ def prepare():
     call("PUT", "/v1/skills/water-plants/relations/requires/plan-a-meeting", ADMIN, {})
     run = call("POST", "/v1/dreams", ADMIN, {"passes": ["consolidate"]})["items"][0]["id"]
     pages = ["", "/skills", "/recall", "/graph", "/analytics", "/memories", "/soul", "/conversations", "/sessions", "/snapshot", "/dreams", f"/dreams/{run}", "/review"]
-    pages += ["/users", f"/users/{name_of(USER)}", "/keys", "/audit", "/jobs"]
+    pages += ["/users", f"/users/{name_of(USER)}", "/keys", "/webhook", "/archive", "/audit", "/jobs"]
     pages += [f"/skills/water-plants{tab}" for tab in ("", "/resources", "/knowledge", "/versions", "/fields")]
     pages += [f"/memories/{memory['id']}", f"/sessions/{session}", f"/sessions/{session}/turns/1"]
     return [f"/console{page}" for page in pages]

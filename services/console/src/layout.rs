@@ -25,6 +25,8 @@ pub enum Section {
     Review,
     Users,
     Keys,
+    Webhook,
+    Archive,
     Audit,
     Jobs,
 }
@@ -47,6 +49,8 @@ impl Section {
             Self::Review => ("Review", "/console/review"),
             Self::Users => ("Users", "/console/users"),
             Self::Keys => ("API keys", "/console/keys"),
+            Self::Webhook => ("Webhook", "/console/webhook"),
+            Self::Archive => ("Archive", "/console/archive"),
             Self::Audit => ("Audit log", "/console/audit"),
             Self::Jobs => ("Jobs", "/console/jobs"),
         }
@@ -67,7 +71,8 @@ const OWN: [Section; 12] = [
     Section::Dreams,
     Section::Review,
 ];
-const OF_TENANT: [Section; 4] = [Section::Users, Section::Keys, Section::Audit, Section::Jobs];
+const OF_TENANT: [Section; 6] =
+    [Section::Users, Section::Keys, Section::Webhook, Section::Archive, Section::Audit, Section::Jobs];
 
 /// A link of the navigation.
 pub struct NavigationLink {
@@ -150,7 +155,9 @@ fn is_open(principal: &Principal, section: Section) -> bool {
         }
         Section::Memories | Section::Soul => Scope::Memories,
         Section::Conversations | Section::Sessions | Section::Snapshot => Scope::Sessions,
-        Section::Users | Section::Keys | Section::Audit | Section::Jobs => Scope::Admin,
+        Section::Users | Section::Keys | Section::Webhook | Section::Archive | Section::Audit | Section::Jobs => {
+            Scope::Admin
+        }
     };
     principal.require(scope).is_ok()
 }

@@ -5,7 +5,7 @@ use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use knowhow_domain::Error;
 
 use crate::failure::Failure;
-use crate::pages::tenant::{audit, jobs, keys, user, users};
+use crate::pages::tenant::{archive, audit, jobs, keys, user, users, webhook};
 use crate::pages::{
     analytics, conversations, dreams, fallback, graph, login, memories, overview, recall, review, sessions, skill,
     skills, snapshot, soul, static_files, turn,
@@ -107,6 +107,12 @@ routes! {
     POST "/keys" Admin => keys::create,
     POST "/keys/{key}/rotate" Admin => keys::rotate,
     POST "/keys/{key}/revoke" Admin => keys::revoke,
+    GET "/webhook" Admin => webhook::show,
+    POST "/webhook" Admin => webhook::save,
+    POST "/webhook/test" Admin => webhook::test,
+    POST "/webhook/remove" Admin => webhook::remove,
+    GET "/archive" Admin => archive::list,
+    POST "/archive/{entry}/restore" Admin => archive::restore,
     GET "/audit" Admin => audit::list,
     GET "/jobs" Admin => jobs::list,
     POST "/jobs/{job}/retry" Admin => jobs::retry,

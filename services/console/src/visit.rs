@@ -17,12 +17,13 @@ use crate::shown::When;
 use crate::{Console, link};
 
 /// Results of actions, by the word that a redirect carries.
-const DONE: [(&str, &str); 23] = [
+const DONE: [(&str, &str); 24] = [
     ("saved", "Saved."),
     ("unchanged", "The text is the same as before, so no version was saved."),
     ("rolled-back", "Rolled back: the earlier text is the current version now."),
     ("waits", "The change waits for review. It is not applied until it is approved."),
     ("removed", "Removed."),
+    ("restored", "Restored: the user has the skill again."),
     ("forgotten", "Forgotten."),
     ("approved", "Approved: the change is applied."),
     ("rejected", "Rejected."),

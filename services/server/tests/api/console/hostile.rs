@@ -95,6 +95,8 @@ async fn hostile_texts_are_shown_as_text() {
         "/console/graph?around=plan".into(),
         "/console/analytics".into(),
         "/console/dreams".into(),
+        "/console/archive?user=%22%3E%3Cscript%3E".into(),
+        "/console/webhook".into(),
         "/console/audit".into(),
         "/console/audit?actor=%22%3E%3Cscript%3E".into(),
         "/console/keys".into(),

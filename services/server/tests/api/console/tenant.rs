@@ -127,6 +127,47 @@ async fn keys_are_listed_without_their_secrets() {
 }
 
 #[tokio::test]
+async fn an_admin_restores_a_deleted_skill() {
+    let world = World::new().await;
+    world.alice.create(crate::callers::skill("plan")).await;
+    world.alice.delete("/v1/skills/plan").await.empty(204);
+    let admin = Visitor::of(&world.admin).await;
+    assert!(admin.page("/console/archive?user=bob").await.contains("No deleted skills"));
+    let page = admin.page("/console/archive?user=alice").await;
+    let path =
+        format!("/console/archive/{}/restore", page.split("/archive/").nth(1).unwrap().split('/').next().unwrap());
+    let without = admin.post(&path, &[("reason", " "), ("user", "alice")]).await;
+    assert!(without.status == 422 && without.text().contains(r#"role="alert""#), "{without}");
+    let done = admin.post(&path, &[("reason", "deleted by mistake"), ("user", "alice")]).await;
+    assert_eq!(done.header("location"), "/console/archive?user=alice&done=restored", "{done}");
+    assert_eq!(world.alice.peek("plan").await["version"], 1);
+    assert_eq!(admin.post(&path, &[("reason", "once more"), ("user", "")]).await.status, 404);
+}
+
+#[tokio::test]
+async fn an_admin_sets_tests_and_removes_the_webhook() {
+    let world = World::new().await;
+    let admin = Visitor::of(&world.admin).await;
+    assert!(!admin.page("/console/webhook").await.contains("Send a test message"));
+    let wrong = admin.post("/console/webhook", &[("url", "http://10.0.0.1/<b>")]).await;
+    assert!(wrong.status == 422 && wrong.text().contains("http://10.0.0.1/&#60;b&#62;"), "{wrong}");
+    let set = admin.post("/console/webhook", &[("url", "https://review.example/hook")]).await;
+    let text = set.text();
+    let (_, rest) = text.split_once(r#"<pre class="text">"#).unwrap_or_else(|| panic!("no secret in {text}"));
+    assert!(rest.starts_with("whsec_"), "{text}");
+    let secret = rest.split('<').next().unwrap();
+    let page = admin.page("/console/webhook").await;
+    assert!(page.contains("https://review.example/hook") && !page.contains(secret), "shown once: {page}");
+    let tested = admin.post("/console/webhook/test", &[]).await;
+    assert!(tested.status == 200 && tested.text().contains("was not delivered"), "{tested}");
+    let again = admin.post("/console/webhook", &[("url", "https://review.example/hook2")]).await;
+    assert_eq!(again.header("location"), "/console/webhook?done=saved", "the secret stays: {again}");
+    let removed = admin.post("/console/webhook/remove", &[]).await;
+    assert_eq!(removed.header("location"), "/console/webhook?done=removed", "{removed}");
+    world.admin.get("/v1/admin/webhook").await.refused(404, "not-found");
+}
+
+#[tokio::test]
 async fn the_audit_log_is_filtered_by_address() {
     let world = World::new().await;
     world.alice.create(crate::callers::skill("plan")).await;

@@ -110,6 +110,10 @@ fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
         ("POST", "/users/{user}/erase") => {
             vec![("name", "alice"), ("reason", "a stranger says so"), ("user_id", &ids.user)]
         }
+        ("GET", "/webhook" | "/archive") => vec![],
+        ("POST", "/webhook") => vec![("url", "https://stolen.example/hook")],
+        ("POST", "/webhook/test" | "/webhook/remove") => vec![],
+        ("POST", "/archive/{entry}/restore") => vec![("reason", "a stranger says so")],
         ("POST", "/keys") => vec![("name", "stolen"), ("skills:read", "on")],
         ("POST", "/keys/{key}/rotate") => vec![("overlap_hours", "0")],
         ("POST", "/keys/{key}/revoke") => vec![],
@@ -118,7 +122,11 @@ fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
     let path = route.path.replace("{skill}", "plan").replace("{memory}", &ids.memory);
     let path = path.replace("{session}", &ids.session).replace("{turn}", "1").replace("{file}", "console.css");
     let path = path.replace("{submission}", &ids.submission).replace("{job}", &ids.job.to_string());
-    let path = path.replace("{user}", "alice").replace("{key}", &ids.key).replace("{dream}", &ids.dream);
+    let path = path
+        .replace("{user}", "alice")
+        .replace("{key}", &ids.key)
+        .replace("{dream}", &ids.dream)
+        .replace("{entry}", &ids.dream);
     Some((format!("{PATH}{path}"), fields))
 }
 
@@ -202,7 +210,7 @@ async fn each_page_opens_for_its_owner_and_admin_pages_for_admins_alone() {
             _ => assert_eq!(own.status, 200, "{own}"),
         }
     }
-    for (who, links) in [(&alice, 12), (&admin, 16)] {
+    for (who, links) in [(&alice, 12), (&admin, 18)] {
         let page = who.page("/console").await;
         let nav = page.split("</nav>").next().unwrap().split("<nav").nth(1).unwrap();
         let paths: Vec<_> = nav.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
