@@ -42,7 +42,7 @@ $python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$work/w
 export PIP_FIND_LINKS=$work/wheels
 python3 -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet -c "$lists/requirements.txt" pytest knowhow-client
-cp -r tests examples pyproject.toml "$work"
+cp -r tests pyproject.toml "$root/examples" "$work"
 cd "$work"
 unset PYTHONPATH
 venv/bin/python -m pytest -q -W error -p no:cacheprovider --ignore tests/adapters

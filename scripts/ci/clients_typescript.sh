@@ -50,7 +50,9 @@ echo '{"compilerOptions": {"noEmit": true, "strict": true, "exactOptionalPropert
   "target": "es2022", "lib": ["es2022", "dom"], "types": []}, "files": ["uses.ts"]}' >tsconfig.json
 node "$modules/node_modules/typescript/bin/tsc" || fail "the packed types do not suit a strict project"
 
-python3 "$root/scripts/ci/clients/readme_blocks.py" "$root/clients/typescript/README.md" .
+for page in clients/typescript/README.md docs/users/quickstart.md; do
+    python3 "$root/scripts/ci/clients/readme_blocks.py" "$root/$page" .
+done
 try() { # a program of Node.js, then test files
     program=$1
     shift
@@ -58,8 +60,8 @@ try() { # a program of Node.js, then test files
     echo "@knowhow/client with $("$program" --version): $(sed -n 's/^# pass //p' "$program.log") tests"
 }
 for program in node node20; do
-    for block in readme-*.mjs; do
-        KNOWHOW_USER=readme-$program "$program" "$block" >"$block.log" 2>&1 || { cat "$block.log" >&2 && fail "README: $block fails with $program"; }
+    for block in readme-*.mjs quickstart-*.mjs; do
+        KNOWHOW_USER=readme-$program "$program" "$block" >"$block.log" 2>&1 || { cat "$block.log" >&2 && fail "$block fails with $program"; }
     done
 done
 try node20 build/*.test.js

@@ -1,4 +1,4 @@
-"""Writes the blocks of code in TypeScript of a README into a folder, as readme-1.mjs and so on."""
+"""Writes the blocks of code in TypeScript of a page into a folder, as readme-1.mjs and so on."""
 
 import re
 import sys
@@ -7,4 +7,4 @@ from pathlib import Path
 page, folder = Path(sys.argv[1]), Path(sys.argv[2])
 blocks = re.findall(r"^```ts\n(.*?)^```$", page.read_text(), flags=re.M | re.S)
 for number, block in enumerate(blocks, 1):
-    (folder / f"readme-{number}.mjs").write_text(block)
+    (folder / f"{page.stem.lower()}-{number}.mjs").write_text(block)

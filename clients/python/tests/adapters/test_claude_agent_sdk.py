@@ -133,7 +133,8 @@ async def test_presets_and_a_service_that_is_away(akh: AsyncKnowhow, api: Claude
 
 def test_the_example(api: ClaudeApi, tmp_path: Path) -> None:
     api.answers = [("mcp__knowhow__skill_view", {"name": "water-plants"}), "I watered the ficus."]
-    example = Path(__file__).parents[2] / "examples/claude_agent_sdk/agent.py"
+    examples = next(above / "examples" for above in Path(__file__).parents if (above / "examples").exists())
+    example = examples / "claude_agent_sdk/agent.py"
     env = {**os.environ, **variables(api, tmp_path)}
     done = subprocess.run([sys.executable, example], env=env, cwd=tmp_path, text=True, capture_output=True, timeout=60)
     assert done.returncode == 0 and "I watered the ficus." in done.stdout, done.stdout + done.stderr
