@@ -91,7 +91,7 @@ example mastra agent.ts 'use plan-meeting for Friday\nthanks\n' 'agent: Ask who 
     node worker.ts >worker.log 2>&1 &
     worker=$!
     trap 'kill $worker' EXIT
-    for _ in $(seq 100); do grep -q listening worker.log && break || sleep 0.1; done
+    for _ in $(seq 100); do grep -q listening worker.log 2>/dev/null && break || sleep 0.1; done
     timeout 30 node try.ts >try.log 2>&1 && grep -q '^sms: 200 .*<Message>Restate the request' try.log && grep -q '^call: I know' try.log ||
         { cat worker.log try.log >&2 && fail "examples/twilio does not do what it shows"; }
     echo examples/twilio
