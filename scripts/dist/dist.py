@@ -27,6 +27,8 @@ from release import DIST, TOOLS, Release, Target, run, stage
 from tools import build
 from tools.settings import ROOT, fail, make_data
 
+# Version, commit and profile of the artefacts in dist/.
+MADE_OF = TOOLS / "made-of"
 DOCUMENTS = ["README.md", "LICENSE", "NOTICE", "CHANGELOG.md", "deploy/env.example"]
 
 
@@ -72,6 +74,8 @@ def prepare_zig(target):
 
 def compile_program(target):
     """Compiles the program; returns its path. That of a release holds no paths of this machine and a list of its crates."""
+    if target.name and build.given_program():
+        fail("PROGRAM names a program of this machine; unset it to build for DIST_TARGET")
     build_command = prepare_zig(target) if target.name else ["build"]
     command = ["cargo", *build_command]
     if profile() == "release":
@@ -173,10 +177,14 @@ def main():
     # Before the program, because a missing package is then reported before the long compilation.
     model = Path(run(sys.executable, "-m", "tools.model").strip())
     target = Target.of_environment()
+    made_of = f"{read_version()} {build.this_commit()} {profile()}\n"
+    if target.name and not (DIST.exists() and MADE_OF.exists() and MADE_OF.read_text() == made_of):
+        fail("dist/ has no artefacts of this commit and profile; run make dist without DIST_TARGET first")
     release = Release(compile_program(target), model, read_version(), commit_time(), target)
     if target.name is None:
         shutil.rmtree(DIST, ignore_errors=True)
-    DIST.mkdir(exist_ok=True)
+        DIST.mkdir()
+        MADE_OF.write_text(made_of)
     if target.libc == "gnu":
         make_npm_packages(release, make_wheel(release))
     make_tarball(release)

@@ -20,8 +20,9 @@ def make_npm_packages(release, wheel):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(launcher / "setup", [entry for entry in archive.namelist() if entry.startswith("knowhow_server/")])
     manifest = json.loads((launcher / "package.json").read_text())
-    manifest |= {"version": release.version,
-                 "optionalDependencies": {f"knowhow-server-linux-{each}": release.version for each in PROCESSORS.values()}}
+    built = [f"knowhow-server-linux-{each}" for each in PROCESSORS.values()]
+    built = [each for each in built if each == name or (DIST / f"{each}-{release.version}.tgz").exists()]
+    manifest |= {"version": release.version, "optionalDependencies": {each: release.version for each in built}}
     program = work / name
     (program / "bin").mkdir(parents=True)
     shutil.copy(release.program, program / "bin/knowhow")

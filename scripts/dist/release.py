@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -28,10 +29,10 @@ class Target:
         name = os.environ.get("DIST_TARGET") or None
         if name is None:
             return cls(platform.machine(), "gnu", None)
-        machine, vendor, system, libc = [*name.split("-"), "", "", ""][:4]
-        if (vendor, system) != ("unknown", "linux") or libc.split(".")[0] not in ("gnu", "musl"):
+        found = re.fullmatch(r"(x86_64|aarch64)-unknown-linux-(gnu(?=\.\d+\.\d+$)|musl)(\.\d+\.\d+)?", name)
+        if not found or (found[2] == "musl" and found[3]):
             sys.exit(f"error: DIST_TARGET must be like aarch64-unknown-linux-gnu.2.28 or x86_64-unknown-linux-musl, is '{name}'")
-        return cls(machine, libc.split(".")[0], name)
+        return cls(found[1], found[2], name)
 
     @property
     def glibc(self):
@@ -42,7 +43,7 @@ class Target:
     @property
     def triple(self):
         """Returns the target as Cargo names its folder, or None for this machine."""
-        return self.name and self.name.partition("-gnu.")[0] + ("-gnu" if self.libc == "gnu" else "")
+        return self.name and f"{self.machine}-unknown-linux-{self.libc}"
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,18 @@ pub async fn read_rows(visit: &Visit, diff: String) -> Result<Vec<Row>> {
     visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await
 }
 
+/// Reads several unified diffs of one page; some may be missing.
+///
+/// # Errors
+/// `RateLimited` if too many comparisons of the tenant are queued.
+pub async fn read_all_rows(visit: &Visit, diffs: Vec<Option<String>>) -> Result<Vec<Option<Vec<Row>>>> {
+    let compute = move || {
+        let deadline = Deadline::of_page();
+        Ok(diffs.into_iter().map(|diff| diff.map(|diff| rows(&diff, deadline))).collect())
+    };
+    visit.ctx.app.admission.compare(&visit.ctx.principal, compute).await
+}
+
 /// Compares each version with the next, older one, and the last with `oldest`. After the deadline, versions are not
 /// compared.
 ///

@@ -45,12 +45,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for Form<T> {
     type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let form = extract(request.clone(), payload.take(), |session| match &session.viewed {
-            None => Ok(()),
-            Some(_) => {
-                Err(Error::Denied("you view the data of another user, which you cannot change; stop viewing first"))
-            }
-        });
+        let checks = Checks { before_reading: |_| Ok(()), after_reading: reject_view };
+        let form = extract(request.clone(), payload.take(), checks);
         Box::pin(async move {
             let OwnForm { visit, fields } = form.await?;
             Ok(Self { visit, fields })
@@ -63,7 +59,8 @@ impl<T: DeserializeOwned + 'static> FromRequest for OwnForm<T> {
     type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        Box::pin(extract(request.clone(), payload.take(), |_| Ok(())))
+        let checks = Checks { before_reading: |_| Ok(()), after_reading: |_| Ok(()) };
+        Box::pin(extract(request.clone(), payload.take(), checks))
     }
 }
 
@@ -72,7 +69,9 @@ impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
     type Future = Extracting<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let form = extract(request.clone(), payload.take(), |session| session.bearer.require(Scope::Admin));
+        let before_reading = |session: &ConsoleSession| session.bearer.require(Scope::Admin);
+        let checks = Checks { before_reading, after_reading: |_| Ok(()) };
+        let form = extract(request.clone(), payload.take(), checks);
         Box::pin(async move {
             let OwnForm { visit, fields } = form.await?;
             visit.ctx.principal.require_admin()?;
@@ -81,12 +80,27 @@ impl<T: DeserializeOwned + 'static> FromRequest for AdminForm<T> {
     }
 }
 
+/// Checks of the session of a form.
+struct Checks {
+    before_reading: fn(&ConsoleSession) -> Result<()>,
+    /// If this fails, the response shows the typed texts again.
+    after_reading: fn(&ConsoleSession) -> Result<()>,
+}
+
+/// Rejects a form that would change data of the viewed user.
+fn reject_view(session: &ConsoleSession) -> Result<()> {
+    match &session.viewed {
+        None => Ok(()),
+        Some(_) => Err(Error::Denied("you view the data of another user, which you cannot change; press Stop first")),
+    }
+}
+
 /// Checks the origin, the session, the rights and the token of a form, and reads its fields. The rights are checked
 /// before the body is read. If the form is not accepted, the response shows the typed texts again.
 async fn extract<T: DeserializeOwned>(
     request: HttpRequest,
     payload: Payload,
-    allows: fn(&ConsoleSession) -> Result<()>,
+    checks: Checks,
 ) -> Result<OwnForm<T>, Failure> {
     origin::check(&request)?;
     let console = visit::console(&request)?;
@@ -103,12 +117,13 @@ async fn extract<T: DeserializeOwned>(
             return Err(Failure::of_form(error, page(), &body.unwrap_or_default()));
         }
     };
-    allows(&found.session)?;
+    (checks.before_reading)(&found.session)?;
     let body = console.entry.read_form(&request, payload, BYTES).await?;
     let fail = |error| Failure::of_form(error, page(), &body);
     if !has_token(&body, &found.cookie.secret.form_token()) {
         return Err(fail(Error::Denied("this form belongs to another session; open the page again")));
     }
+    (checks.after_reading)(&found.session).map_err(fail)?;
     let fields = read(&body).map_err(fail)?;
     Ok(OwnForm { visit: visit::admit(&request, found).await.map_err(fail)?, fields })
 }

@@ -88,7 +88,7 @@ pub struct Layout {
     pub section: &'static str,
     pub tenant: Line,
     pub user: Line,
-    /// The user that an admin views; `None` on the visitor's own pages. The pages of a viewed user have no forms.
+    /// The user that the admin views. Texts of that user cannot be changed.
     pub viewed: Option<Line>,
     /// The page of the viewed user.
     pub viewed_page: String,
@@ -120,8 +120,8 @@ impl Layout {
             section: section.shown().0,
             tenant: principal.tenant_slug().into(),
             user: visit.visitor.as_str().into(),
-            viewed: visit.viewed().map(|(name, _)| name.into()),
-            viewed_page: visit.viewed().map(|(name, _)| link::user(name)).unwrap_or_default(),
+            viewed: visit.viewed.as_ref().map(|(_, name)| name.into()),
+            viewed_page: visit.viewed.as_ref().map(|(_, name)| link::user(name)).unwrap_or_default(),
             is_admin,
             own: links(&OWN),
             of_tenant: if is_admin { links(&OF_TENANT) } else { Vec::new() },
@@ -135,6 +135,10 @@ impl Layout {
     pub fn with_calls(mut self, visit: &Visit, calls: impl IntoIterator<Item = ApiCall>) -> Self {
         let principal = &visit.ctx.principal;
         if let Some((user, reason)) = visit.viewed() {
+            // The API views a user with a token alone: a key would act for that user.
+            if principal.is_backend() {
+                return self;
+            }
             let views =
                 calls.into_iter().filter(ApiCall::is_get).map(|call| call.with_header("Knowhow-Reason", reason));
             self.calls.extend(views.map(|call| Block(call.command(Some(user)))));

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::api_call::ApiCall;
-use crate::difference::{PartKind, Row, RowKind, read_rows};
+use crate::difference::{PartKind, Row, RowKind, read_all_rows};
 use crate::failure::{Failure, sentence, status_of};
 use crate::form::{Form, OwnForm};
 use crate::layout::{Layout, Section};
@@ -286,10 +286,8 @@ async fn respond(
     let is_undone = run.state == RunState::Undone;
     let may_decide = may_review(&visit.ctx) && !run.dry_run && !is_undone;
     let may_undo = visit.ctx.principal.require(knowhow_domain::Scope::SkillsWrite).is_ok() && !is_undone;
-    let mut rows = Vec::with_capacity(ops.len());
-    for op in ops {
-        rows.push(op_row(visit, op, is_undone).await?);
-    }
+    let diffs = read_all_rows(visit, ops.iter().map(|op| op.diff.clone()).collect()).await?;
+    let rows: Vec<_> = ops.into_iter().zip(diffs).map(|(op, diff)| op_row(op, diff, is_undone)).collect();
     let api = format!("/v1/dreams/{}", run.id);
     let requests = [
         ApiCall::get(api.as_str()),
@@ -321,15 +319,11 @@ async fn respond(
     )
 }
 
-async fn op_row(visit: &Visit, op: DreamOp, is_undone: bool) -> Result<OpRow> {
+fn op_row(op: DreamOp, diff: Option<Vec<Row>>, is_undone: bool) -> OpRow {
     let operation = Operation::read(&op.op).ok();
     let is_applied = op.outcome == OpOutcome::Applied;
-    let diff = match op.diff {
-        Some(diff) => Some(read_rows(visit, diff).await?),
-        None => None,
-    };
     let why = op.op.get("reason").and_then(|reason| reason.as_str()).filter(|reason| !reason.is_empty());
-    Ok(OpRow {
+    OpRow {
         position: op.position,
         title: title_of(op.kind, operation.as_ref()),
         outcome: match op.outcome {
@@ -349,7 +343,7 @@ async fn op_row(visit: &Visit, op: DreamOp, is_undone: bool) -> Result<OpRow> {
         undo: operation.as_ref().filter(|_| is_applied && !is_undone).map(effect_of_undo),
         undone: op.undo.map(|undone| undone_in_words(undone, op.undo_reason.as_deref())),
         decided_by: op.decided_by.map(Line),
-    })
+    }
 }
 
 /// Returns an operation in words.

@@ -3,10 +3,9 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use futures_util::future::try_join_all;
-use knowhow_domain::{Error, Message, Result, Scope, Speaker};
+use knowhow_domain::{Error, Result};
 use knowhow_ops::recall::{Candidate, MatchSkills, Matched, Matches, match_skills};
-use knowhow_ops::sessions::{self, ListMessages, ListSessions};
+use knowhow_ops::sessions;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -18,13 +17,6 @@ use crate::link;
 use crate::respond::page_with;
 use crate::shown::{Block, Line, unix_lines};
 use crate::visit::Visit;
-
-/// Number of sessions to pick messages from.
-const SESSIONS: u32 = 5;
-/// Number of messages to read of each session.
-const MESSAGES: u32 = 20;
-/// Number of messages to pick from.
-const PICKED: usize = 20;
 
 /// A message to try.
 #[derive(Deserialize)]
@@ -107,28 +99,18 @@ async fn respond(visit: &Visit, message: String, found: Option<Result<Matches>>)
         &RecallPage {
             layout: Layout::new(visit, Section::Recall, "Recall").with_calls(visit, [call]),
             found: found.map(found_of),
-            recent: recent_messages(visit).await?,
+            recent: recent_messages(visit).await,
             error: error.as_ref().map(sentence),
             message,
         },
     )
 }
 
-/// Returns the user's messages of the latest sessions. The list is empty without the right to read sessions.
-async fn recent_messages(visit: &Visit) -> Result<Vec<Recent>> {
-    if visit.ctx.principal.require(Scope::Sessions).is_err() {
-        return Ok(Vec::new());
-    }
-    let query = ListSessions { limit: Some(SESSIONS), ..ListSessions::default() };
-    let latest = sessions::list_sessions(&visit.ctx, &query).await?;
-    let reads = latest.items.iter().map(|session| {
-        let query = ListMessages { session: session.id.to_string(), limit: Some(MESSAGES), cursor: None };
-        async move { sessions::list_messages(&visit.ctx, &query).await }
-    });
-    let messages = try_join_all(reads).await?.into_iter().flat_map(|page| page.items.into_iter().rev());
-    let of_user = messages.filter(|message| message.speaker == Speaker::User).take(PICKED);
-    let recent = of_user.map(|Message { text, .. }| Recent { text: text.as_str().into(), raw: text });
-    Ok(recent.collect())
+/// Returns the user's latest messages. The list is empty without the right to read sessions, or if it cannot be read: the
+/// result of a search is shown without it, too.
+async fn recent_messages(visit: &Visit) -> Vec<Recent> {
+    let texts = sessions::list_recent_texts(&visit.ctx).await.unwrap_or_default();
+    texts.into_iter().map(|text| Recent { text: text.as_str().into(), raw: text }).collect()
 }
 
 fn found_of(matches: Matches) -> SearchResult {

@@ -63,6 +63,19 @@ impl Admission {
         let _turn = self.comparisons.turn(caller).await?;
         compute(work).await
     }
+
+    /// Lays out a graph on the low-priority threads, after waiting for a slot of the caller.
+    ///
+    /// # Errors
+    /// `RateLimited` if too many requests for graphs are queued, or the error of `work`.
+    pub async fn lay_out<T: Send + 'static>(
+        &self,
+        caller: &Principal,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _turn = self.graphs.turn(caller).await?;
+        compute(work).await
+    }
 }
 
 impl Default for Admission {

@@ -84,3 +84,12 @@ pub async fn list_messages(ctx: &Ctx, query: &ListMessages) -> Result<Page<Messa
     }
     Page::of(rows, limit, |last| last.id)
 }
+
+/// Number of recent messages.
+const RECENT: i64 = 20;
+
+/// Lists the user's latest messages of up to 2,000 bytes over all sessions, newest first.
+pub async fn list_recent_texts(ctx: &Ctx) -> Result<Vec<String>> {
+    ctx.principal.require(Scope::Sessions)?;
+    sessions::list_recent_texts(&ctx.app.db, &ctx.principal, RECENT).await
+}

@@ -20,7 +20,7 @@ mod view;
 
 pub use frozen::get_frozen_text;
 pub use join::{NamedSession, OpenableNames, join_session, join_session_by_tool, mark_session};
-pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
+pub use list::{ListMessages, ListSessions, get_session, list_messages, list_recent_texts, list_sessions};
 pub use log::{
     AddReply, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback, taint_session,
 };

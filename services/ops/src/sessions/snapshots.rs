@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::sessions::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::skills::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::skills::manifest;
-use knowhow_domain::{Channel, Error, Result, Scope, SnapshotForm, SnapshotId, Tools};
+use knowhow_domain::{Channel, Error, Result, Scope, SnapshotForm, SnapshotId, Tools, new_id};
 use knowhow_store::Principal;
 use knowhow_store::sessions::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot, SnapshotKind};
 use knowhow_store::skills::PromptRow;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::platform::admission::{self, Turn};
@@ -99,8 +99,23 @@ impl SnapshotView {
 pub async fn get_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView> {
     ctx.principal.require(Scope::Sessions)?;
     let tools = agent.tools.unwrap_or_default();
-    let current = current(ctx, usual_kind(&ctx.principal, tools)).await?;
-    view(ctx, tools, current)
+    let kind = usual_kind(&ctx.principal, tools);
+    if ctx.principal.views() {
+        return view(ctx, peek(ctx, kind).await?);
+    }
+    view_and_cache(ctx, tools, current(ctx, kind).await?)
+}
+
+/// Returns the snapshot that a new session would receive, without storing it and without counting as activity of the user.
+async fn peek(ctx: &Ctx, kind: SnapshotKind) -> Result<CurrentSnapshot> {
+    let found = snapshots::peek_current(&ctx.app.db, &ctx.principal, kind).await?;
+    if let Some(current) = found.filter(|current| is_young(ctx, current)) {
+        return Ok(current);
+    }
+    let _turn = take_turn(ctx).await?;
+    let Composed { sha256, text, omitted, now, .. } = compose(ctx, kind).await?;
+    let snapshot = Snapshot { id: SnapshotId(new_id()), sha256: sha256.to_vec(), text, omitted, created_at: now };
+    Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })
 }
 
 /// Renders the user's snapshot again, even if the current one is not too old.
@@ -108,7 +123,7 @@ pub async fn refresh_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView
     ctx.principal.require(Scope::Sessions)?;
     let tools = agent.tools.unwrap_or_default();
     let current = render(ctx, usual_kind(&ctx.principal, tools), Cause::Refresh).await?;
-    view(ctx, tools, current)
+    view_and_cache(ctx, tools, current)
 }
 
 /// Returns the kind of snapshot for a caller without a session.
@@ -136,7 +151,12 @@ pub(crate) async fn current(ctx: &Ctx, kind: SnapshotKind) -> Result<CurrentSnap
 async fn find_young(ctx: &Ctx, kind: SnapshotKind) -> Result<Option<CurrentSnapshot>> {
     let now = ctx.now();
     let found = snapshots::find_current(&ctx.app.db, &ctx.principal, kind, now).await?;
-    Ok(found.filter(|current| current.is_whole && now < current.rendered_at + ctx.app.snapshot_lifetime))
+    Ok(found.filter(|current| is_young(ctx, current)))
+}
+
+/// Returns whether a snapshot shows no deleted content and is not too old.
+fn is_young(ctx: &Ctx, current: &CurrentSnapshot) -> bool {
+    current.is_whole && ctx.now() < current.rendered_at + ctx.app.snapshot_lifetime
 }
 
 /// Maximum number of skills that are rendered on threads of normal priority. Rendering them takes about a
@@ -164,18 +184,33 @@ pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Resul
     {
         return Ok(current);
     }
-    let now = ctx.now();
-    let parts = snapshots::read_parts(&ctx.app.db, &ctx.principal).await?;
-    let (revision, skills) = (parts.revision, parts.skills.len());
-    let rendered = print_beside(skills, move || print(&parts, kind)).await?;
-    let index = &rendered.index;
-    let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare, "bare": index.bare});
-    let sha256 = manifest::digest(rendered.text.as_bytes());
+    let Composed { sha256, text, omitted, revision, now } = compose(ctx, kind).await?;
     let (is_asked, is_alone) = (cause != Cause::Age, cause == Cause::Refresh);
-    let new = NewSnapshot { sha256, text: &rendered.text, omitted: &omitted, revision, now, is_asked, is_alone };
+    let new = NewSnapshot { sha256, text: &text, omitted: &omitted, revision, now, is_asked, is_alone };
     let snapshot = snapshots::put(&ctx.app.db, &ctx.principal, kind, &new).await?;
     let snapshot = snapshot.ok_or_else(|| Error::internal("a snapshot was rendered and not kept"))?;
     Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })
+}
+
+/// A rendered snapshot that is not stored.
+struct Composed {
+    sha256: [u8; 32],
+    text: String,
+    omitted: Value,
+    /// Revision of the inputs.
+    revision: i64,
+    /// Time at which the inputs were read.
+    now: DateTime<Utc>,
+}
+
+/// Reads a user's skills and memories, and renders a snapshot.
+async fn compose(ctx: &Ctx, kind: SnapshotKind) -> Result<Composed> {
+    let now = ctx.now();
+    let parts = snapshots::read_parts(&ctx.app.db, &ctx.principal).await?;
+    let (revision, skills) = (parts.revision, parts.skills.len());
+    let Rendered { text, index, .. } = print_beside(skills, move || print(&parts, kind)).await?;
+    let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare, "bare": index.bare});
+    Ok(Composed { sha256: manifest::digest(text.as_bytes()), text, omitted, revision, now })
 }
 
 /// Waits for a slot to read and render a user's skills. Each user has at most one slot.
@@ -228,8 +263,14 @@ pub fn find_known(ctx: &Ctx, agent: &ForTools) -> Result<Option<Arc<str>>> {
     ctx.app.short_caches.snapshots.find(&ctx.principal, agent.tools.unwrap_or_default())
 }
 
-fn view(ctx: &Ctx, tools: Tools, current: CurrentSnapshot) -> Result<CurrentView> {
+fn view(ctx: &Ctx, current: CurrentSnapshot) -> Result<CurrentView> {
     let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + ctx.app.snapshot_lifetime)?;
-    ctx.app.short_caches.snapshots.put(&ctx.principal, tools, snapshot.sha256.as_str().into())?;
     Ok(CurrentView { snapshot, stale_skills: current.stale })
+}
+
+/// Returns the view of the current snapshot, and caches its hash for conditional requests.
+fn view_and_cache(ctx: &Ctx, tools: Tools, current: CurrentSnapshot) -> Result<CurrentView> {
+    let view = view(ctx, current)?;
+    ctx.app.short_caches.snapshots.put(&ctx.principal, tools, view.snapshot.sha256.as_str().into())?;
+    Ok(view)
 }

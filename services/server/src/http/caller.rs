@@ -11,6 +11,7 @@ use knowhow_ops::Ctx;
 use knowhow_ops::tenants::{ViewUser, view_user};
 use serde::Deserialize;
 use utoipa::IntoParams;
+use uuid::Uuid;
 
 use super::{ApiError, Query};
 use crate::entry::{AuthenticatedRequest, Viewed, admit_user, begin_work, read_call};
@@ -48,6 +49,24 @@ async fn begin_call(request: &HttpRequest) -> Result<(Ctx, Option<Viewed>), ApiE
     Ok((ctx, viewed))
 }
 
+/// Returns the pattern of the requested path with the ids of the path, but without names, which may be personal.
+fn pattern_with_ids(request: &HttpRequest) -> String {
+    let pattern = request.match_pattern().unwrap_or_default();
+    request
+        .match_info()
+        .iter()
+        .filter(|(_, value)| Uuid::try_parse(value).is_ok())
+        .fold(pattern, |pattern, (name, id)| pattern.replace(&format!("{{{name}}}"), id))
+}
+
+/// Rejects a request that views a user, if its operation names users in another way.
+fn refuse_view(viewed: Option<Viewed>) -> Result<()> {
+    match viewed {
+        None => Ok(()),
+        Some(_) => Err(Error::Denied("this operation takes no header Knowhow-User from an admin; see its parameters")),
+    }
+}
+
 /// The caller of an ordinary request: one user of a tenant. The extractor waits until another extractor has read the
 /// body, then copies new starter skills to the user.
 pub struct UserCaller(Ctx);
@@ -69,7 +88,7 @@ impl FromRequest for UserCaller {
         Box::pin(async move {
             let (ctx, viewed) = begin_call(&request).await?;
             if let Some(Viewed { user, reason }) = viewed {
-                let read = request.match_pattern().unwrap_or_default();
+                let read = pattern_with_ids(&request);
                 return Ok(Self(view_user(&ctx, ViewUser { user: &user, reason: &reason }, &read).await?));
             }
             admit_user(&ctx).await?;
@@ -96,7 +115,8 @@ impl FromRequest for ReviewCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let (ctx, _) = begin_call(&request).await?;
+            let (ctx, viewed) = begin_call(&request).await?;
+            refuse_view(viewed)?;
             if ctx.principal.user().is_ok() || ctx.principal.require_admin().is_err() {
                 admit_user(&ctx).await?;
             }
@@ -129,8 +149,9 @@ impl FromRequest for AdminCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let AuthenticatedRequest { app, principal, .. } = authorized(&request)?;
+            let AuthenticatedRequest { app, principal, viewed } = authorized(&request)?;
             principal.require_admin()?;
+            refuse_view(viewed)?;
             let Query(PlaceParameter { place }) = Query::extract(&request).await?;
             begin_work(&request, &principal).await?;
             let ctx = Ctx::of(&app, &principal);

@@ -32,6 +32,35 @@ statement! {
     limit $5"
 }
 
+row! { struct TextRow { content: String } }
+
+statement! {
+    read ListRecentTexts { sessions: i64, limit: i64, bytes: i32 } -> TextRow,
+    "-- sessions.list_recent_texts
+    select m.content
+    from (
+        select s.session_id from sessions s where s.tenant_id = $1 and s.user_id = $2
+        order by s.session_id desc limit $3) latest
+    cross join lateral (
+        select m.message_id, m.content from messages m
+        where m.tenant_id = $1 and m.user_id = $2 and m.session_id = latest.session_id and m.speaker = 'user'
+          and octet_length(m.content) <= $5
+        order by m.message_id desc limit $4) m
+    order by m.message_id desc
+    limit $4"
+}
+
+/// Number of latest sessions in which recent messages are searched.
+const LATEST_SESSIONS: i64 = 20;
+/// Maximum size of a recent message in bytes. Longer messages are left out.
+const RECENT_BYTES: i32 = 2_000;
+
+/// Lists texts of the user's latest messages over all sessions, newest first.
+pub async fn list_recent_texts(db: &Database, principal: &Principal, limit: i64) -> Result<Vec<String>> {
+    let recent = ListRecentTexts { sessions: LATEST_SESSIONS, limit, bytes: RECENT_BYTES };
+    Ok(read(db, principal, recent).await?.into_iter().map(|row| row.content).collect())
+}
+
 /// A logged message from the user or the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedMessage {

@@ -21,7 +21,9 @@ pub use by_key::{JoinedSession, SessionCall, join};
 pub use exchange::{LastExchange, find_last_exchange};
 pub use feedback::{FEEDBACK, Feedback, add_feedback};
 pub use find::find;
-pub use log::{ExcerptLimits, LoggedMessage, SessionFilter, end, list, list_last_messages, list_messages, taint};
+pub use log::{
+    ExcerptLimits, LoggedMessage, SessionFilter, end, list, list_last_messages, list_messages, list_recent_texts, taint,
+};
 pub use open::{NewSession, Opened, OpenedAs, open, replace_snapshot};
 pub use previous_conversation::{PreviousConversation, find_before};
 pub use reply::{LoggedReply, NewReply, add_reply};

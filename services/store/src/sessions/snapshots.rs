@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub(crate) use parts::ReadParts;
 pub use parts::{Parts, read_parts};
 
-use crate::vault::{row, statement, write};
+use crate::vault::{read, row, statement, write};
 use crate::{Database, Principal};
 
 /// A rendered snapshot.
@@ -64,6 +64,20 @@ statement! {
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
     join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
     where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $5"
+}
+
+statement! {
+    read PeekCurrent<'a> { index_budget: i32, form: &'a str } -> (Snapshot, CurrentRow),
+    "-- snapshots.peek_current
+    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, c.rendered_at, c.revision >= u.snapshot_floor as is_whole,
+           case when u.revision > c.revision then array(
+               select k.name::text from skill_states k
+               where k.tenant_id = $1 and k.user_id = $2 and k.updated_at > c.rendered_at
+               order by k.name limit 200) else '{}' end as stale
+    from current_snapshots c
+    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
+    join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
+    where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $4"
 }
 
 statement! {
@@ -127,13 +141,17 @@ pub async fn find_current(
     now: DateTime<Utc>,
 ) -> Result<Option<CurrentSnapshot>> {
     let found = FindCurrent { index_budget: kind.index_budget, now, form: kind.form.as_str() };
-    let rows = write(db, principal, found).await?;
-    Ok(rows.into_iter().next().map(|(snapshot, row)| CurrentSnapshot {
-        snapshot,
-        rendered_at: row.rendered_at,
-        is_whole: row.is_whole,
-        stale: row.stale,
-    }))
+    Ok(write(db, principal, found).await?.into_iter().next().map(current_of))
+}
+
+/// Returns the user's current snapshot of a kind. The call does not count as user activity.
+pub async fn peek_current(db: &Database, principal: &Principal, kind: SnapshotKind) -> Result<Option<CurrentSnapshot>> {
+    let peeked = PeekCurrent { index_budget: kind.index_budget, form: kind.form.as_str() };
+    Ok(read(db, principal, peeked).await?.into_iter().next().map(current_of))
+}
+
+fn current_of((snapshot, row): (Snapshot, CurrentRow)) -> CurrentSnapshot {
+    CurrentSnapshot { snapshot, rendered_at: row.rendered_at, is_whole: row.is_whole, stale: row.stale }
 }
 
 /// A snapshot to store.

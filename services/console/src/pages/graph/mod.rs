@@ -105,14 +105,16 @@ pub async fn show(visit: Visit, filters: Query<GraphFilters>) -> Result<HttpResp
         ("types", query.types.as_deref()),
     ]);
     let degrees = degrees_of(&graph);
-    let is_start = |node: &GraphNode| query.around.as_ref().is_some_and(|around| *around == node.name);
+    let is_start = |node: &GraphNode| {
+        query.around.as_ref().is_some_and(|around| *around == node.name || *around == node.id.to_string())
+    };
     let mut by_degree: Vec<_> = (0..graph.nodes.len()).collect();
     by_degree.sort_by_key(|at| std::cmp::Reverse(degrees.get(*at).copied().unwrap_or_default()));
     let named: Vec<_> = by_degree.into_iter().take(NAMES).collect();
     let marks =
         graph.nodes.iter().zip(&places).zip(&degrees).enumerate().map(|(at, ((node, place), degree))| NodeMark {
             name: node.name.as_str().into(),
-            path: format!("/console/graph{}", link::query(&[("around", Some(&around_of(node)))])),
+            path: graph_around(node, &filters),
             x: place.x,
             y: place.y,
             radius: 5 + i32::try_from((*degree).min(9)).unwrap_or_default(),
@@ -146,11 +148,18 @@ fn around_of(node: &GraphNode) -> String {
     if node.kind == EntityKind::Skill { node.name.clone() } else { node.id.to_string() }
 }
 
+/// Returns the graph around a node, with the same types and depth.
+fn graph_around(node: &GraphNode, filters: &GraphFilters) -> String {
+    let query =
+        [("around", Some(&*around_of(node))), ("types", Some(&*filters.types)), ("depth", Some(&*filters.depth))];
+    format!("/console/graph{}", link::query(&query))
+}
+
 /// Returns the page of a node: that of a skill, or the graph around another entity.
 fn page_of(node: &GraphNode) -> String {
     match node.kind {
         EntityKind::Skill => link::skill(&node.name),
-        _ => format!("/console/graph{}", link::query(&[("around", Some(&around_of(node)))])),
+        _ => graph_around(node, &GraphFilters::default()),
     }
 }
 
@@ -175,7 +184,7 @@ async fn places_of(visit: &Visit, graph: &Graph) -> knowhow_domain::Result<Vec<P
     let positions = positions(graph);
     let ends = graph.edges.iter().filter_map(|edge| Some((*positions.get(&edge.from)?, *positions.get(&edge.to)?)));
     let (count, ends) = (graph.nodes.len(), ends.collect::<Vec<_>>());
-    visit.ctx.app.admission.compare(&visit.ctx.principal, move || Ok(place(count, &ends))).await
+    visit.ctx.app.admission.lay_out(&visit.ctx.principal, move || Ok(place(count, &ends))).await
 }
 
 fn edges_of(graph: &Graph, places: &[Point]) -> (Vec<EdgeLine>, Vec<EdgeRow>) {

@@ -99,6 +99,7 @@ pub async fn list(OwnVisit(visit): OwnVisit, filters: Query<SubmissionFilters>) 
     let query = ListSubmissions {
         state: Some(state.as_str()).filter(|state| !state.is_empty()).map(read_state).transpose()?,
         reason: reason.clone(),
+        user: visit.viewed.as_ref().map(|(_, name)| name.clone()),
         page: PageQuery { limit: None, cursor: cursor.clone() },
         ..ListSubmissions::default()
     };

@@ -4,8 +4,9 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use knowhow_domain::{Error, Result};
-use knowhow_ops::tenants;
+use knowhow_domain::{Error, Result, SubmissionId};
+use knowhow_ops::review::{self, GetSubmission};
+use knowhow_ops::{Ctx, tenants};
 use serde::Deserialize;
 
 use crate::failure::{Failure, sentence, status_of};
@@ -64,7 +65,19 @@ pub fn of(visit: &Visit) -> Option<String> {
     visit.reason.clone().filter(|_| visit.ctx.principal.require_admin().is_ok())
 }
 
-/// Returns whether a request failed only because the admin has given no reason yet.
-pub fn is_missing(visit: &Visit, error: &Error) -> bool {
-    matches!(error, Error::Malformed(_)) && visit.reason.is_none() && visit.ctx.principal.require_admin().is_ok()
+/// Returns the reason to read or decide on a submission. The reason to view a user counts for that user's submissions only.
+pub async fn for_submission(visit: &Visit, id: SubmissionId) -> Result<Option<String>> {
+    let Some((user, name)) = &visit.viewed else { return Ok(of(visit)) };
+    let principal = visit.ctx.principal.looking_at(*user, name)?;
+    let there = Ctx { principal, ..visit.ctx.clone() };
+    match review::get_submission(&there, &GetSubmission { id, reason: None }).await {
+        Ok(found) if found.submission.user == *name => Ok(of(visit)),
+        Ok(_) | Err(Error::NotFound { .. } | Error::Malformed(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns whether a request failed only because the admin has given no reason for it yet.
+pub fn is_missing(visit: &Visit, reason: Option<&str>, error: &Error) -> bool {
+    matches!(error, Error::Malformed(_)) && reason.is_none() && visit.ctx.principal.require_admin().is_ok()
 }

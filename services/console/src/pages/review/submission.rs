@@ -89,7 +89,8 @@ async fn decide(id: SubmissionId, form: OwnForm<Decision>, is_approval: bool) ->
     let OwnForm { visit, fields } = form;
     let comment = unix_lines(&fields.comment);
     let given = Some(comment.trim()).filter(|comment| !comment.is_empty()).map(str::to_owned);
-    let input = Decide { id, comment: given, take: fields.take, reason: reason::of(&visit) };
+    let reason = reason::for_submission(&visit, id).await?;
+    let input = Decide { id, comment: given, take: fields.take, reason };
     let (decided, word) = if is_approval {
         (review::approve_submission(&visit.ctx, &input).await, "approved")
     } else {
@@ -104,10 +105,10 @@ async fn decide(id: SubmissionId, form: OwnForm<Decision>, is_approval: bool) ->
 
 /// Reads a submission and shows it. If it is another user's, an admin is asked for the reason first.
 async fn read_and_respond(visit: &Visit, id: SubmissionId, refused: Option<Refused>) -> Result<HttpResponse, Failure> {
-    let query = GetSubmission { id, reason: reason::of(visit) };
+    let query = GetSubmission { id, reason: reason::for_submission(visit, id).await? };
     match review::get_submission(&visit.ctx, &query).await {
         Ok(found) => respond(visit, found, refused).await,
-        Err(error) if reason::is_missing(visit, &error) => {
+        Err(error) if reason::is_missing(visit, query.reason.as_deref(), &error) => {
             let comment = refused.map(|refused| refused.comment).filter(|comment| !comment.trim().is_empty());
             let typed = comment.map(|text| TypedText { name: "Comment", text }).into_iter().collect();
             reason::ask(visit, format!("/console/review/{id}"), typed)

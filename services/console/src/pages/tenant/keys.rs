@@ -6,7 +6,7 @@ use actix_web::web::{Path, Query};
 use askama::Template;
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ApiKey, Error, KeyId, Result, Scope};
-use knowhow_ops::context::page::PageQuery;
+use knowhow_ops::context::page::{Page, PageQuery};
 use knowhow_ops::tenants::{self, CreateKey, CreatedKey, RotateKey};
 use serde::Deserialize;
 use serde_json::json;
@@ -29,6 +29,8 @@ pub struct KeyPosition {
 #[derive(Deserialize)]
 pub struct NewKey {
     name: String,
+    /// The newest key that the page showed; empty without keys.
+    newest: String,
     #[serde(rename = "skills:read")]
     skills_read: Option<String>,
     #[serde(rename = "skills:write")]
@@ -57,6 +59,8 @@ impl NewKey {
 #[derive(Deserialize)]
 pub struct Rotated {
     overlap_hours: u32,
+    /// The newest key that the page showed.
+    newest: String,
 }
 
 /// Result of a form.
@@ -96,6 +100,8 @@ struct KeyRow {
 struct Keys {
     layout: Layout,
     rows: Vec<KeyRow>,
+    /// The newest key, for forms; empty on later pages of the list.
+    newest: String,
     created: Option<ShownKey>,
     error: Option<Block>,
     name: String,
@@ -114,6 +120,7 @@ pub async fn list(visit: AdminVisit, position: Query<KeyPosition>) -> Result<Htt
 pub async fn create(form: AdminForm<NewKey>) -> Result<HttpResponse, Failure> {
     let AdminForm { visit, fields } = form;
     let scopes = fields.scopes();
+    check_newest(&visit, &fields.newest).await?;
     let input = CreateKey { name: fields.name.trim().to_owned(), scopes: scopes.clone(), expires_at: None };
     let outcome = outcome_of(tenants::create_key(&visit.ctx, &input).await)?;
     let typed = matches!(outcome, Outcome::Rejected(_)).then_some((input.name, scopes));
@@ -123,9 +130,20 @@ pub async fn create(form: AdminForm<NewKey>) -> Result<HttpResponse, Failure> {
 /// Replaces a key by a new one, and shows that.
 pub async fn rotate(key: Path<KeyId>, form: AdminForm<Rotated>) -> Result<HttpResponse, Failure> {
     let AdminForm { visit, fields } = form;
+    check_newest(&visit, &fields.newest).await?;
     let input = RotateKey { overlap_hours: fields.overlap_hours };
     let outcome = outcome_of(tenants::rotate_key(&visit.ctx, key.into_inner(), &input).await)?;
     respond(&visit, Shown { outcome: Some(outcome), ..Shown::default() }).await
+}
+
+/// Rejects a form that was sent twice, e.g. by loading its response again: then there is a newer key than on its page.
+async fn check_newest(visit: &Visit, shown: &str) -> Result<()> {
+    let newest = tenants::list_keys(&visit.ctx, &PageQuery { limit: Some(1), cursor: None }).await?;
+    if newest.items.first().map(|key| key.id.to_string()).unwrap_or_default() == shown {
+        return Ok(());
+    }
+    let detail = "a key was created since this page was loaded, perhaps by sending the form twice; open the page again";
+    Err(Error::Conflict { code: "stale", detail: detail.into() })
 }
 
 /// Revokes a key.
@@ -156,7 +174,11 @@ async fn respond(visit: &Visit, shown: Shown) -> Result<HttpResponse, Failure> {
     let Shown { cursor, outcome, typed } = shown;
     let is_first = cursor.is_none();
     let api = format!("/v1/admin/keys{}", link::query(&[("cursor", cursor.as_deref())]));
-    let found = tenants::list_keys(&visit.ctx, &PageQuery { limit: None, cursor }).await?;
+    let found = match tenants::list_keys(&visit.ctx, &PageQuery { limit: None, cursor }).await {
+        // The new key is shown even if the list cannot be read, because it is shown only once.
+        Err(_) if matches!(outcome, Some(Outcome::Created(_))) => Page { items: Vec::new(), next_cursor: None },
+        found => found?,
+    };
     let calls = [
         ApiCall::get(api),
         ApiCall::new("POST", "/v1/admin/keys").with_body(json!({ "name": "backend", "scopes": USUAL })),
@@ -175,6 +197,7 @@ async fn respond(visit: &Visit, shown: Shown) -> Result<HttpResponse, Failure> {
         error.as_ref().map_or(StatusCode::OK, status_of),
         &Keys {
             layout: Layout::new(visit, Section::Keys, "API keys").with_calls(visit, calls),
+            newest: found.items.first().filter(|_| is_first).map(|key| key.id.to_string()).unwrap_or_default(),
             rows: found.items.into_iter().map(|key| row_of(visit, key)).collect(),
             created,
             error: error.as_ref().map(sentence),

@@ -6,7 +6,7 @@ use actix_web::web::{Bytes, Path};
 use askama::Template;
 use futures_util::stream::unfold;
 use knowhow_domain::tenants::usage::UserDetail;
-use knowhow_domain::{Error, Result, SessionId, UserId};
+use knowhow_domain::{Error, Result, Scope, SessionId, UserId};
 use knowhow_ops::context::page::PageQuery;
 use knowhow_ops::tenants::{self, EraseQuery, HoldUser, ListUserSessions, Suspend, ViewUser};
 use serde::Deserialize;
@@ -56,6 +56,7 @@ struct UserPage {
     id: String,
     created: When,
     is_self: bool,
+    may_view: bool,
     held: Option<Line>,
     suspended: Option<Line>,
     facts: Vec<(&'static str, String)>,
@@ -206,6 +207,7 @@ async fn respond(visit: &Visit, user: &str, rejected: Option<Rejected>) -> Resul
             id: user.id.to_string(),
             created: visit.when(user.created_at),
             is_self: visit.visitor == user.external_id,
+            may_view: visit.visitor != user.external_id && visit.ctx.principal.require(Scope::Review).is_ok(),
             audit: format!("/console/audit{}", link::query(&[("user", Some(&user.external_id))])),
             name: user.external_id.into(),
             held: user.hold_reason.map(Line),

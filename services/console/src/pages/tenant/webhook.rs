@@ -20,8 +20,6 @@ use crate::visit::{AdminVisit, Visit};
 #[derive(Deserialize)]
 pub struct WebhookForm {
     url: String,
-    /// Present if the box is checked.
-    rotate_secret: Option<String>,
 }
 
 struct WebhookState {
@@ -51,7 +49,8 @@ pub async fn show(visit: AdminVisit) -> Result<HttpResponse, Failure> {
 /// Sets the webhook, and shows its secret if that is new.
 pub async fn save(form: AdminForm<WebhookForm>) -> Result<HttpResponse, Failure> {
     let AdminForm { visit, fields } = form;
-    let input = PutWebhook { url: fields.url.trim().to_owned(), rotate_secret: fields.rotate_secret.is_some() };
+    // The API alone rotates the secret: a form that is sent twice would drop the one that receivers still have.
+    let input = PutWebhook { url: fields.url.trim().to_owned(), rotate_secret: false };
     match tenants::put_webhook(&visit.ctx, &input).await {
         Ok(answer) => match answer.secret {
             Some(secret) => {
@@ -93,6 +92,8 @@ async fn respond(visit: &Visit, shown: WebhookResult) -> Result<HttpResponse, Fa
     let webhook = match tenants::get_webhook(&visit.ctx).await {
         Ok(webhook) => Some(webhook),
         Err(Error::NotFound { .. }) => None,
+        // The new secret is shown even if the state cannot be read, because it is shown only once.
+        Err(_) if shown.secret.is_some() => None,
         Err(error) => return Err(error.into()),
     };
     let current = webhook.as_ref().map(|webhook| webhook.url.clone()).unwrap_or_default();

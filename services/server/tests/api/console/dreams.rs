@@ -53,7 +53,7 @@ async fn an_admin_decides_on_the_run_of_a_user_with_a_reason() {
     let begun = admin.post("/console/users/alice/view", &[("reason", "weekly review of dreams")]).await;
     assert_eq!(begun.status, 303, "{begun}");
     assert!(admin.page(&path).await.contains("invoice get ID"));
-    assert_eq!(admin.post(&format!("{path}/undo"), &[]).await.status, 403, "a view changes nothing");
+    assert_eq!(admin.post(&format!("{path}/undo"), &[]).await.status, 403, "only decisions");
     let rejected = admin.post(&format!("{path}/reject"), &[("comment", "not the same <i>thing</i>")]).await;
     assert_eq!(rejected.header("location"), format!("{path}?done=rejected"), "{rejected}");
     let page = admin.page(&path).await;

@@ -198,9 +198,14 @@ async fn a_message_is_tried_and_the_parts_of_each_score_are_shown() {
         .create(json!({"name": "pay-bills", "description": "Pays bills. Use for an invoice.", "content": "Pay it."}))
         .await;
     let talk = Talk::long(alice).await;
+    for number in 1..=25 {
+        talk.say(&format!("message {number} of a long talk")).await;
+    }
     talk.say("my <b>plants</b> are dry").await;
     let visitor = Visitor::of(alice).await;
     let page = visitor.page("/console/recall").await;
+    let (first, last) = (page.find("are dry").unwrap(), page.find("message 25 of").unwrap());
+    assert!(first < last && !page.contains("message 5 of"), "the latest messages, newest first: {page}");
     assert!(page.contains("my &#60;b&#62;plants&#60;/b&#62; are dry") && page.contains("Try it"), "{page}");
     let used = alice.peek("water-plants").await["times_used"].clone();
     let found = visitor.post("/console/recall", &[("message", "the plants are dry, use pay-bills too")]).await;

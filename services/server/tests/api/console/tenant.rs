@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::visitor::Visitor;
+use super::visitor::{Visitor, hidden};
 use crate::callers::World;
 use crate::jobs::enqueue;
 use crate::service::poll_async;
@@ -76,10 +76,14 @@ async fn an_admin_downloads_holds_and_erases_a_user() {
 async fn a_key_is_created_rotated_and_revoked() {
     let world = World::new().await;
     let admin = Visitor::of(&world.admin).await;
-    let none = admin.post("/console/keys", &[("name", "my <b>backend</b>")]).await;
+    let newest = async || hidden(&admin.page("/console/keys").await, "newest");
+    let none = admin.post("/console/keys", &[("name", "my <b>backend</b>"), ("newest", &newest().await)]).await;
     assert!(none.status == 422 && none.text().contains("my &#60;b&#62;backend"), "the typed name stays: {none}");
-    let created = admin.post("/console/keys", &[("name", "backend"), ("skills:read", "on"), ("memories", "on")]).await;
+    let fields = [("name", "backend"), ("skills:read", "on"), ("memories", "on"), ("newest", &*newest().await)];
+    let created = admin.post("/console/keys", &fields).await;
     assert_eq!(created.status, 200, "{created}");
+    let again = admin.post("/console/keys", &fields).await;
+    assert!(again.status == 409 && !again.text().contains("kh_"), "the response is loaded again: {again}");
     let first = secret_in(&created.text());
     let skills = |key: &str| world.anonymous.with_token(key).get("/v1/skills").header("Knowhow-User", "alice");
     skills(&first).await.ok(200);
@@ -89,7 +93,8 @@ async fn a_key_is_created_rotated_and_revoked() {
     assert!(!admin.page("/console/keys").await.contains(&first), "a key is shown once");
 
     let path = format!("/console/keys/{}", key["id"].as_str().unwrap());
-    let rotated = admin.post(&format!("{path}/rotate"), &[("overlap_hours", "0")]).await;
+    let fields = [("overlap_hours", "0"), ("newest", &*newest().await)];
+    let rotated = admin.post(&format!("{path}/rotate"), &fields).await;
     let second = secret_in(&rotated.text());
     skills(&second).await.ok(200);
     let listed = world.admin.get("/v1/admin/keys").await.ok(200);

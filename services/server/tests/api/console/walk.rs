@@ -19,7 +19,7 @@ const ORIGINAL: &str = r#"{"description": "", "summary": "", "category": "", "ta
     "role": "", "pinned": null}"#;
 
 /// Ids of Alice's data.
-struct Ids {
+pub struct Ids {
     memory: String,
     session: String,
     submission: String,
@@ -31,7 +31,7 @@ struct Ids {
 }
 
 /// Creates one item of each kind for Alice.
-async fn prepare(world: &World) -> Ids {
+pub async fn prepare(world: &World) -> Ids {
     let alice = &world.alice;
     alice.create(saying("plan", SECRET)).await;
     alice.replace("plan", "First this", "First that").await.ok(200);
@@ -60,10 +60,10 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-type Step<'a> = (String, Vec<(&'static str, &'a str)>);
+pub type Step<'a> = (String, Vec<(&'static str, &'a str)>);
 
 /// Returns the request for a route, with Alice's names and ids. `None` for a route that the walk does not know.
-fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
+pub fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
     let edited = "---\nname: plan\ndescription: Stolen. Use it.\n---\nStolen.\n";
     let fields: Vec<(&str, &str)> = match (route.method, route.path) {
         ("GET", "" | "/login" | "/skills" | "/memories" | "/soul" | "/conversations" | "/sessions") => vec![],
@@ -114,8 +114,8 @@ fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
         ("POST", "/webhook") => vec![("url", "https://stolen.example/hook")],
         ("POST", "/webhook/test" | "/webhook/remove") => vec![],
         ("POST", "/archive/{entry}/restore") => vec![("reason", "a stranger says so")],
-        ("POST", "/keys") => vec![("name", "stolen"), ("skills:read", "on")],
-        ("POST", "/keys/{key}/rotate") => vec![("overlap_hours", "0")],
+        ("POST", "/keys") => vec![("name", "stolen"), ("skills:read", "on"), ("newest", &ids.key)],
+        ("POST", "/keys/{key}/rotate") => vec![("overlap_hours", "0"), ("newest", &ids.key)],
         ("POST", "/keys/{key}/revoke") => vec![],
         _ => return None,
     };
@@ -130,7 +130,7 @@ fn step<'a>(route: &Route, ids: &'a Ids) -> Option<Step<'a>> {
     Some((format!("{PATH}{path}"), fields))
 }
 
-async fn send(visitor: &Visitor, route: &Route, (path, fields): &Step<'_>) -> Answer {
+pub async fn send(visitor: &Visitor, route: &Route, (path, fields): &Step<'_>) -> Answer {
     match route.method {
         "GET" => visitor.get(&format!("{path}?{}", super::visitor::encode(fields))).await,
         _ => visitor.post(path, fields).await,

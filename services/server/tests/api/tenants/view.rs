@@ -39,6 +39,9 @@ async fn an_admin_reads_skills_sessions_and_memories_of_a_user() {
     let log = reads(&world).await;
     assert_eq!(log.len(), 3, "{log:?}");
     assert_eq!((&log[2]["user"], &log[2]["detail"]["reason"]), (&"alice".into(), &WHY.into()), "{log:?}");
+    let memory = memories["items"][0]["id"].as_str().unwrap();
+    view(&world.admin, &format!("/v1/memories/{memory}"), "alice", WHY).await.ok(200);
+    assert_eq!(reads(&world).await[0]["detail"]["read"], format!("/v1/memories/{memory}"), "with ids");
     assert_eq!(log[2]["detail"]["read"], "/v1/skills/{skill}", "without names of the user's data: {log:?}");
 }
 
@@ -72,6 +75,9 @@ async fn only_an_admin_with_a_reason_reads_the_data_of_others() {
     assert_eq!(unknown.status, 404, "{unknown}");
     let users = world.admin.get("/v1/admin/users?prefix=nobody").await.ok(200);
     assert_eq!(users["items"], serde_json::json!([]), "a view creates no user");
+    let listed = view(&world.admin, "/v1/submissions", "alice", WHY).await;
+    assert_eq!(listed.status, 403, "the list would be that of all users: {listed}");
+    assert_eq!(view(&world.admin, "/v1/admin/users", "alice", WHY).await.status, 403);
     assert!(reads(&world).await.is_empty());
     // The admin's own name, with a superfluous reason, is an ordinary request.
     view(&world.admin, "/v1/skills", "anna-admin", WHY).await.ok(200);

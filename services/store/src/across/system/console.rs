@@ -24,7 +24,8 @@ statement! {
     look_up FindConsoleSession { tenant: Uuid, secret_hash: Vec<u8>, now: DateTime<Utc> } -> ConsoleRow,
     "-- console.find_session
     select u.external_id, s.scopes, s.key_id, k.prefix, i.iss, s.used_at, s.ends_at,
-           case when s.reason_ends_at > $3 then s.reason end as reason, v.user_id as viewed_user,
+           case when s.reason_ends_at > $3 and (s.viewed_user is null or v.user_id is not null) then s.reason end as reason,
+           v.user_id as viewed_user,
            v.external_id as viewed_name
     from console_sessions s
     join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id and u.erased_at is null
