@@ -305,8 +305,8 @@ create table skill_versions (
 -- policies repeat the conditions on tenant and user. While it has no statistics, Postgres would take any index that begins with tenant
 -- and user for as good as the primary key. For the last condition see user_catalogs.
 create index skill_versions_of_document on skill_versions (document_digest, user_id, tenant_id) where document_digest is not null;
--- Skills that another skill was merged into. There are few.
-create index skill_versions_merges on skill_versions (tenant_id, user_id, skill_id) where change = 'merge';
+-- Versions that learning made, and skills that another skill was merged into. There are few.
+create index skill_versions_learned on skill_versions (tenant_id, user_id, skill_id) where change = 'merge' or actor = 'dream';
 select app.protect('skill_versions');
 alter table skill_versions alter column user_id set (n_distinct = -0.02);
 select app.open_to_system('skill_versions');

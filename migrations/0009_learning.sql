@@ -88,6 +88,8 @@ create table dream_runs (
     undone_by text,
     -- A run is kept, and can be undone, as long as the archive is kept.
     texts_until timestamptz not null,
+    -- The time of the notice to the tenant's webhook that operations wait for a person.
+    notified_at timestamptz,
     primary key (tenant_id, user_id, run_id),
     foreign key (tenant_id, user_id) references users
 );

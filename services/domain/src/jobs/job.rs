@@ -121,6 +121,8 @@ pub mod task {
     pub const ERASE_USERS: &str = "erase_users";
     /// Ends silent conversations.
     pub const END_SESSIONS: &str = "end_sessions";
+    /// Notifies a tenant's webhook of waiting operations of a dream or reflection.
+    pub const NOTIFY_DREAM: &str = "notify_dream";
     /// Notifies a tenant's webhook of a waiting submission.
     pub const NOTIFY_SUBMISSION: &str = "notify_submission";
     /// Offers a user merges of newer starters with their own changes.
@@ -155,7 +157,7 @@ pub mod task {
     pub const SUMMARIZE_SKILL: &str = "summarize_skill";
 
     /// All tasks, including those that need a model.
-    pub const ALL: [&str; 28] = [
+    pub const ALL: [&str; 29] = [
         DREAM,
         DREAM_NIGHT,
         DREAM_NIGHTS,
@@ -168,6 +170,7 @@ pub mod task {
         ERASE_USER,
         ERASE_USERS,
         END_SESSIONS,
+        NOTIFY_DREAM,
         NOTIFY_SUBMISSION,
         OFFER_MERGES,
         PRUNE,

@@ -7,6 +7,7 @@ mod end_sessions;
 mod enrich;
 mod erase;
 mod kinds;
+mod notify_dream;
 mod notify_submission;
 mod offer_merges;
 mod prune;
@@ -51,6 +52,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_user::<rescan::RescanSkills>(app),
         of_user::<offer_merges::OfferMerges>(app),
         of_system::<review::ReviewOverdue>(app),
+        of_user::<notify_dream::NotifyDream>(app),
         of_user::<notify_submission::NotifySubmission>(app),
     ];
     if app.models.embedder.is_some() {

@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use knowhow_domain::{Error, Result, SubmissionId, TenantId, new_id};
+use knowhow_domain::learning::dream::RunPass;
+use knowhow_domain::{DreamId, Error, Result, SubmissionId, TenantId, new_id};
+use knowhow_store::learning::dreams;
 use knowhow_store::review::submissions;
 use knowhow_store::tenants::webhooks::{self, Outcome, Target};
 use knowhow_store::vault::credential::{self, guarded_client, sign_webhook};
@@ -111,16 +113,39 @@ impl Message {
 pub(crate) async fn notify(ctx: &Ctx, submission: SubmissionId) -> Result<()> {
     let (db, now) = (&ctx.app.db, ctx.now());
     let Some(notice) = submissions::find_unnotified(db, &ctx.principal, submission).await? else { return Ok(()) };
-    let tenant = ctx.principal.tenant();
-    let Some(target) = webhooks::find_target(db, tenant, now).await? else { return Ok(()) };
+    let message = Message::new(submission, "submission.needs_review", notice, now);
+    match send(ctx, &message).await? {
+        true => submissions::note_notified(db, &ctx.principal, submission, ctx.now()).await,
+        false => Ok(()),
+    }
+}
+
+/// Notifies the tenant's webhook once that operations of a dream or a reflection need a decision. Idempotent: runs
+/// that were decided or notified are skipped.
+///
+/// # Errors
+/// `Unavailable` if the webhook did not accept the message, or is paused.
+pub(crate) async fn notify_of_dream(ctx: &Ctx, run: DreamId) -> Result<()> {
+    let (db, now) = (&ctx.app.db, ctx.now());
+    let Some(notice) = dreams::find_unnotified(db, &ctx.principal, run).await? else { return Ok(()) };
+    let kind = if notice.pass == RunPass::Reflection { "reflection.waiting" } else { "dream.waiting" };
+    match send(ctx, &Message::new(run, kind, notice, now)).await? {
+        true => dreams::note_notified(db, &ctx.principal, run, ctx.now()).await,
+        false => Ok(()),
+    }
+}
+
+/// Sends a message to the tenant's webhook. Returns whether the tenant has a webhook.
+async fn send(ctx: &Ctx, message: &Message) -> Result<bool> {
+    let (tenant, now) = (ctx.principal.tenant(), ctx.now());
+    let Some(target) = webhooks::find_target(&ctx.app.db, tenant, now).await? else { return Ok(false) };
     if is_paused(&target, now) {
         return Err(Error::Unavailable("the webhook has failed repeatedly; it will be tried again later".into()));
     }
-    let message = Message::new(submission, "submission.needs_review", notice, now);
-    deliver(&ctx.app, tenant, &target, &message)
+    deliver(&ctx.app, tenant, &target, message)
         .await?
         .map_err(|reason| Error::Unavailable(format!("the webhook did not accept it: {reason}")))?;
-    submissions::note_notified(db, &ctx.principal, submission, ctx.now()).await
+    Ok(true)
 }
 
 fn is_paused(target: &Target, now: DateTime<Utc>) -> bool {

@@ -332,15 +332,19 @@ fn list_of_reflections() -> Vec<DeclaredStatement> {
 }
 
 fn list_of_dreams() -> Vec<DeclaredStatement> {
-    use dreams::{absorb, end_run, inputs, ops, restore, runs, settings};
+    use dreams::{absorb, end_run, inputs, log, notice, ops, restore, runs, settings};
     vec![
         read::<absorb::ReadSurroundings>(),
         write::<absorb::AbsorbSkill>(),
         read::<inputs::ListDocuments>(),
         read::<inputs::ListSkills>(),
         read::<inputs::ListSessions>(),
-        read::<inputs::ListMessages>(),
+        read::<log::ListMessages>(),
+        read::<log::ListUses>(),
         write::<inputs::PutSessionVectors>(),
+        write::<notice::EnqueueNotice>(),
+        read::<notice::FindUnnotified>(),
+        write::<notice::NoteNotified>(),
         write::<ops::AddOps>(),
         read::<ops::ListOps>(),
         write::<ops::PutOps>(),

@@ -1,6 +1,11 @@
 //! Cosine similarity of embeddings. An embedding may be empty, zero or contain non-finite values.
 
+use std::collections::HashMap;
+
 use crate::kernel::dot::dot;
+
+/// Minimum cosine between two skills at which one is a duplicate of the other.
+pub(super) const SAME_COSINE: f32 = 0.85;
 
 /// A vector of length 1.
 pub(super) type Direction = Vec<f32>;
@@ -32,6 +37,17 @@ pub(super) fn mean_of<'a>(vectors: impl IntoIterator<Item = &'a [f32]>) -> Vec<f
     }
     sum.iter_mut().for_each(|x| *x /= count);
     sum
+}
+
+/// Returns for each text the earlier texts with nearly the same embedding. Leaves out texts without such texts.
+pub fn find_twins(vectors: &[(usize, Vec<f32>)]) -> HashMap<usize, Vec<usize>> {
+    let directions: Vec<(usize, Direction)> =
+        vectors.iter().filter_map(|(at, vector)| Some((*at, direction_of(vector)?))).collect();
+    let twins = directions.iter().enumerate().map(|(n, (at, own))| {
+        let before = directions[..n].iter().filter(|(_, other)| cosine(own, other) >= SAME_COSINE);
+        (*at, before.map(|(at, _)| *at).collect::<Vec<_>>())
+    });
+    twins.filter(|(_, before)| !before.is_empty()).collect()
 }
 
 #[cfg(test)]

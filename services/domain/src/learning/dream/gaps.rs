@@ -26,6 +26,8 @@ const SKILL_ANSWERS: f32 = 0.61;
 /// Minimum cosine between an example and the mean of a group. It is higher, because messages are closer to each other
 /// than to the descriptions of skills.
 const EXAMPLE_ANSWERS: f32 = 0.74;
+/// Minimum cosine between a skill and the mean of a group at which the skill may be extended to answer the group.
+const SKILL_NEAR: f32 = 0.4;
 /// Minimum number of sessions in a group.
 const LEAST_SESSIONS: usize = 2;
 /// Minimum number of different days in a group.
@@ -95,6 +97,15 @@ pub fn find_gaps(requests: &[Request<'_>], known: &KnownVectors<'_>) -> Vec<Gap>
     // The sort is stable: equal gaps stay in the order of `groups`.
     gaps.sort_by(|a, b| Reverse(a.sessions).cmp(&Reverse(b.sessions)).then(b.tightness.total_cmp(&a.tightness)));
     gaps
+}
+
+/// Returns the index of the skill closest to the mean of requests, if it is close enough to be extended.
+pub fn find_near(skills: &[&[f32]], requests: &[&[f32]]) -> Option<usize> {
+    let requests = directions_of(requests);
+    let middle = direction_of(&mean_of(requests.iter().map(Vec::as_slice)))?;
+    let near = skills.iter().enumerate().filter_map(|(at, skill)| Some((at, cosine(&direction_of(skill)?, &middle))));
+    let best = near.filter(|(_, cosine)| *cosine >= SKILL_NEAR).max_by(|(_, a), (_, b)| a.total_cmp(b));
+    best.map(|(at, _)| at)
 }
 
 /// A request with a usable embedding.

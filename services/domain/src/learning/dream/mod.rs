@@ -4,6 +4,7 @@
 mod check;
 mod conversation;
 mod cosine;
+mod excerpt;
 mod families;
 mod gaps;
 mod label;
@@ -24,18 +25,21 @@ mod words;
 mod written;
 
 pub use check::{
-    Archiving, Candidates, ClosestSkill, MOST_POINTERS, Ruling, Shown, ShownSession, ShownSkill, check_plan,
+    Archiving, Candidates, ClosestSkill, MOST_POINTERS, Ruling, Shown, ShownSession, ShownSkill, WEEKLY_GROWTH,
+    check_plan,
 };
 pub use conversation::ConversationFacts;
+pub use cosine::find_twins;
+pub use excerpt::{LoggedMessage, excerpt_all};
 pub use families::{Family, find_families, is_guide};
-pub use gaps::{Gap, KnownVectors, MOST_REQUESTS, Request, find_gaps};
+pub use gaps::{Gap, KnownVectors, MOST_REQUESTS, Request, find_gaps, find_near};
 pub use operation::{Merged, Operation, OperationKind};
 pub use overlap::{Claim, MOST_SKILLS, Overlap, find_overlaps};
 pub use pass::{Mode, Pass};
 pub(crate) use read::find_object;
 pub use read::{PLAN_BYTES, PLAN_OPERATIONS, PlanError, ReadOperation, read_plan};
 pub use rest::rest_keys;
-pub use run::{Cause, DreamOp, DreamRun, ModelCall, OpCounts, OpOutcome, RunPass, RunState, Undone};
+pub use run::{Cause, DreamNotice, DreamOp, DreamRun, ModelCall, OpCounts, OpOutcome, RunPass, RunState, Undone};
 pub use skill_quality::{SkillQuality, is_at_risk, is_sparse};
 pub use terms::{Term, find_terms};
 pub use together::{CoUsed, Use, find_co_used};

@@ -161,6 +161,27 @@ pub struct DreamRun {
     pub undone_at: Option<DateTime<Utc>>,
 }
 
+/// A notice that operations of a run wait for a decision. It contains no text of the operations.
+#[derive(Debug, Clone, Serialize)]
+pub struct DreamNotice {
+    /// Slug of the tenant.
+    pub tenant: String,
+    /// The run.
+    pub run: DreamId,
+    /// Pass of the run.
+    pub pass: RunPass,
+    /// External id of the user.
+    pub user: String,
+    /// Number of waiting operations.
+    pub waiting: i64,
+    /// Whether an operation is based on untrusted content.
+    pub tainted: bool,
+    /// Creation time of the run.
+    pub created_at: DateTime<Utc>,
+    /// Time until which the operations can be decided.
+    pub expires_at: DateTime<Utc>,
+}
+
 /// A request to a chat model, with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelCall {

@@ -47,7 +47,10 @@ Write what applies to every such request, not the story of one conversation. Lea
 addresses, ticket numbers and other details of one case; write 'the customer' or 'the order' instead. Take the steps, commands \
 and limits from what was done in the conversations and worked. If they show no way that worked, write no skill.
 
-Give it a short name in lowercase words with hyphens that describes the task. The description says in one or two sentences \
+If the skill that is 'near' a request serves almost the same task, patch it instead of writing a new one: add what is missing, \
+and let its description and triggers name the request too. If it serves another task, leave it unchanged.
+
+Give a new skill a short name in lowercase words with hyphens that describes the task. The description says in one or two sentences \
 what the skill does and when to use it. Triggers are phrases as users say them.
 
 The body is short and has these sections:

@@ -41,6 +41,8 @@ pub(super) struct Applying<'a> {
     pub(super) checks: &'a [Check],
     /// Whether a person approved the operation.
     pub(super) by_person: bool,
+    /// Whether a patch answers failures of its skill, and not a request that the skill did not cover.
+    pub(super) answers_failures: bool,
     /// The source of new skills.
     pub(super) source: Source,
 }
@@ -57,13 +59,15 @@ pub(super) async fn apply(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>) -> App
         Operation::Patch { name, version, .. } => {
             let current = open_at(lock_one(tx, name).await?, name, *version)?;
             refuse_taint(of, &current)?;
-            change(ctx, tx, of, LockedSkill { kind: ChangeKind::Optimize, current }).await.map(|step| vec![step])
+            // Evidence that is older than the last version of the kind `optimize` is not used again.
+            let kind = if of.answers_failures { ChangeKind::Optimize } else { ChangeKind::Patch };
+            change(ctx, tx, of, LockedSkill { kind, current }).await.map(|step| vec![step])
         }
         Operation::SeeAlso { name, .. } => {
             let Some(current) = lock_one(tx, name).await? else { return conflict(format!("'{name}' was deleted")) };
             let version = current.skill.version;
             let current = open_at(Some(current), name, version)?;
-            change(ctx, tx, of, LockedSkill { kind: ChangeKind::Optimize, current }).await.map(|step| vec![step])
+            change(ctx, tx, of, LockedSkill { kind: ChangeKind::Patch, current }).await.map(|step| vec![step])
         }
         Operation::Merge { into, sources, .. } => merge(ctx, tx, of, Merge { into, sources }).await,
         Operation::Archive { name, version, absorbed_into, .. } => {

@@ -39,7 +39,8 @@ impl LearningQuestion<'_> {
             Ok((answer, tokens)) => (Ok(answer), tokens, None),
             Err(error) => {
                 tracing::warn!(%error, "the chat model did not answer a question about learning");
-                let taken = estimate_tokens(&[self.system, question]);
+                // A server that cannot be reached takes no tokens, and the prompt is sent again.
+                let taken = if error.is_transient() { 0 } else { estimate_tokens(&[self.system, question]) };
                 let reason = format!("the chat model gave no answer: {error}");
                 (Err(NoAnswer { reason, may_come_later: error.is_transient() }), taken, Some(error.to_string()))
             }

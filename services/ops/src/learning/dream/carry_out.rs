@@ -1,7 +1,7 @@
 //! Applies chosen operations of a run in one transaction, and records the outcome of each.
 
 use chrono::TimeDelta;
-use knowhow_domain::learning::dream::{Cause, DreamOp, DreamRun, Mode, OpOutcome, Operation, RunState};
+use knowhow_domain::learning::dream::{Cause, DreamOp, DreamRun, Mode, OpOutcome, Operation, RunPass, RunState};
 use knowhow_domain::{DreamId, Error, Result, Source};
 use knowhow_store::WriteTx;
 use knowhow_store::learning::dreams::{self, EndedRun, OpState, RunDetail, StoredOp};
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use super::apply::{Applying, Halt, apply};
 use super::journal::{self, JournalStep, JournalledChange, JournalledCreation};
+use super::resting::{REST, request_keys};
 use crate::Ctx;
 use crate::learning::dream::rulings::is_applied;
 use crate::skills::follow_up;
@@ -77,6 +78,11 @@ async fn attempt(ctx: &Ctx, run: DreamId, chosen: &Chosen<'_>) -> Result<()> {
         touched.extend(steps);
     }
     dreams::put_ops(&mut tx, run, &states);
+    // An answered request is not answered again, even if the new skill is not found for it.
+    let applied = ops.iter().filter(|op| op.op.outcome == OpOutcome::Applied && of.pass == RunPass::Gaps);
+    let answered =
+        applied.filter_map(|op| Some(request_keys(&Operation::read(&op.op.op).ok()?, of.pass, &op.sessions)));
+    dreams::put_rests(&mut tx, answered.flatten().collect(), ctx.now() + REST);
     let state = state_of(ops.iter().map(|op| op.op.outcome));
     let archived = touched.iter().filter(|step| matches!(step, JournalStep::Archived(_))).count();
     let archived = i32::try_from(archived).unwrap_or(i32::MAX);
@@ -136,6 +142,7 @@ async fn carry_out_one(ctx: &Ctx, tx: &mut WriteTx, one: RunOperation<'_>) -> Re
         // A person has seen the findings of the review model.
         checks: if by_person { &[] } else { &op.op.checks },
         by_person,
+        answers_failures: run.pass != RunPass::Gaps,
         source: match run.cause {
             Cause::Reflection => Source::Reflection,
             _ => Source::Dream,
@@ -158,7 +165,7 @@ async fn carry_out_one(ctx: &Ctx, tx: &mut WriteTx, one: RunOperation<'_>) -> Re
 }
 
 /// Returns the state of a run with these outcomes.
-pub(crate) fn state_of(outcomes: impl Iterator<Item = OpOutcome>) -> RunState {
+pub(super) fn state_of(outcomes: impl Iterator<Item = OpOutcome>) -> RunState {
     let outcomes: Vec<OpOutcome> = outcomes.collect();
     let has = |outcome: OpOutcome| outcomes.contains(&outcome);
     let is_open = outcomes.iter().any(|outcome| outcome.is_open());

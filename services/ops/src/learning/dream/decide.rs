@@ -68,7 +68,7 @@ pub async fn reject_dream(ctx: &Ctx, input: &DecideDream) -> Result<DreamDetail>
     let (mut states, mut rests) = (Vec::new(), Vec::new());
     for op in ops.iter_mut().filter(|op| op.op.outcome.is_open() && is_named(input, op.op.position)) {
         op.op.outcome = OpOutcome::Rejected;
-        rests.extend(keys(op));
+        rests.extend(keys(op, found.run.pass));
         states.push(OpState {
             position: op.op.position,
             outcome: Some(OpOutcome::Rejected),

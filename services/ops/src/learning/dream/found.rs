@@ -1,6 +1,8 @@
 //! Finds candidates in the inputs of a dream.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+mod resting;
+
+use std::collections::{HashMap, HashSet};
 
 use chrono::TimeDelta;
 use knowhow_domain::SkillId;
@@ -8,8 +10,7 @@ use knowhow_domain::learning::dream::{
     Claim, CoUsed, ConversationFacts, Gap, KnownVectors, Overlap, Pass, Request, SkillQuality, Term, Use, find_co_used,
     find_families, find_gaps, find_overlaps, find_terms, is_at_risk, is_guide, is_sparse,
 };
-use knowhow_store::learning::dreams::DreamSession;
-use uuid::Uuid;
+use knowhow_store::learning::dreams::{DreamSession, DreamSkill};
 
 use super::inputs::{Inputs, USE_DAYS};
 use super::part::InputPart;
@@ -31,6 +32,8 @@ impl Inputs {
             found.sparse = self.find_sparse(part);
             found.at_risk = self.find_at_risk(part);
         }
+        found.leave_resting(self);
+        found.find_near(self, part);
         found
     }
 
@@ -96,9 +99,19 @@ impl Inputs {
     fn find_sparse(&self, part: InputPart) -> Vec<usize> {
         let is_sparse = |at: &usize| {
             let skill = &self.skills[*at];
-            part.takes_skill(skill) && is_sparse(skill.body().chars().count(), (self.now - skill.created_at).num_days())
+            let age = (self.now - skill.created_at).num_days();
+            part.takes_skill(skill) && is_sparse(skill.body().chars().count(), age) && self.has_new_use(skill)
         };
         (0..self.skills.len()).filter(is_sparse).collect()
+    }
+
+    /// Returns whether a conversation has used a skill since a proposal for the skill was applied or rejected. A skill
+    /// without such a proposal needs no new use.
+    fn has_new_use(&self, skill: &DreamSkill) -> bool {
+        let is_new = |answered_at| {
+            self.sessions.iter().any(|session| session.started_at > answered_at && session.used.contains(&skill.id))
+        };
+        skill.answered_at.is_none_or(is_new)
     }
 
     fn has_guide(&self, pair: &Overlap) -> bool {
@@ -123,13 +136,17 @@ impl Inputs {
         let mut found: Vec<AtRisk> = (0..self.skills.len()).map(AtRisk::of).collect();
         for (at, session) in self.sessions.iter().enumerate().filter(|(_, session)| part.takes_session(session)) {
             for skill in session.used.iter().filter_map(|id| by_id.get(id)) {
-                found[*skill].add(at, session);
+                if !self.resting.is_answered(&self.skills[*skill], &[session.id], session.started_at)
+                    || is_good(session)
+                {
+                    found[*skill].add(at, session);
+                }
             }
         }
         for (risk, skill) in found.iter_mut().zip(&self.skills) {
             let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-            risk.quality.outcomes = count(skill.successes + skill.failures + skill.partials);
-            risk.quality.successes = count(skill.successes);
+            risk.quality.outcomes = count(skill.fresh_outcomes);
+            risk.quality.successes = count(skill.fresh_successes);
         }
         // Outcomes are not linked to sessions, so the tainted part includes only skills with tainted sessions or
         // text.
@@ -176,21 +193,11 @@ pub(super) struct FoundCandidates {
     pub(super) at_risk: Vec<AtRisk>,
     /// Sessions that solved a problem without a skill.
     pub(super) solved: Vec<usize>,
-}
-
-impl FoundCandidates {
-    /// Removes requests that an earlier proposal covered, if it was undone or rejected or is still pending.
-    pub(super) fn leave_resting(&mut self, inputs: &Inputs, resting: &BTreeSet<String>) {
-        let rests = |at: &usize| resting.contains(&request_key(inputs.sessions[*at].id.0));
-        self.gaps.retain(|gap| 2 * gap.requests.iter().filter(|at| rests(at)).count() < gap.requests.len());
-        self.solved.retain(|at| !rests(at));
-    }
-}
-
-/// Returns the key that suppresses proposals for the request of a session. A model names the same skill differently
-/// each night, but the request stays the same.
-pub(super) fn request_key(session: Uuid) -> String {
-    format!("request:{session}")
+    /// For each gap and each of these sessions, the closest skill that dreams may change.
+    pub(super) near: Vec<Option<usize>>,
+    pub(super) solved_near: Vec<Option<usize>>,
+    /// Whether candidates were left out because they were answered, rejected or undone, or wait for a decision.
+    pub(super) has_resting: bool,
 }
 
 /// Skills with a common name prefix.
@@ -230,16 +237,25 @@ impl AtRisk {
     }
 
     fn add(&mut self, at: usize, session: &DreamSession) {
-        let is_low = matches!(session.quality.as_deref(), Some("poor" | "fair"));
+        let is_low = is_low(session);
         let is_over_budget = session.budgets_spent > 0;
         let one = |is_so: bool| u32::from(is_so);
         self.quality.corrections += one(session.corrections > 0);
         self.quality.thumbs_down += one(session.thumbs_down > 0);
         self.quality.low_quality += one(is_low);
         self.quality.over_budget += one(is_over_budget);
-        match session.corrections > 0 || session.thumbs_down > 0 || is_low || is_over_budget {
-            true => self.bad.push(at),
-            false => self.good.push(at),
+        match is_good(session) {
+            true => self.good.push(at),
+            false => self.bad.push(at),
         }
     }
+}
+
+/// Returns whether a session has no sign of a failure of its skills.
+fn is_good(session: &DreamSession) -> bool {
+    session.corrections == 0 && session.thumbs_down == 0 && !is_low(session) && session.budgets_spent == 0
+}
+
+fn is_low(session: &DreamSession) -> bool {
+    matches!(session.quality.as_deref(), Some("poor" | "fair"))
 }

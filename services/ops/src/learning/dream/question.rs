@@ -1,17 +1,19 @@
 //! Builds the prompt for a chat model, and the data for checking the answer.
 
+mod candidates;
 mod frames;
 
-use knowhow_domain::learning::dream::{Archiving, Candidates, Pass, Shown, ShownSession, ShownSkill};
+use knowhow_domain::learning::dream::{Archiving, Pass, Shown, ShownSession, ShownSkill, WEEKLY_GROWTH};
 use knowhow_domain::text::sentence::cut;
-use knowhow_domain::{Limits, SessionId};
-use knowhow_store::learning::dreams::{DreamSession, DreamSkill, SessionMessage};
+use knowhow_domain::{Limits, SessionId, SkillId};
+use knowhow_store::learning::dreams::{DreamSession, DreamSkill, SessionUse};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
 pub(super) use self::frames::frame;
+use super::conversations::ConversationLog;
 use super::found::{FoundCandidates, conversation};
 use super::inputs::Inputs;
 use super::part::InputPart;
@@ -22,6 +24,8 @@ use super::select::Selected;
 const TEXT_CHARS: usize = 60_000;
 /// Maximum number of skills shown with name and description.
 pub(crate) const NAMED: usize = 200;
+/// Member of a shown skill with the counts of its uses and outcomes.
+const COUNTS: &str = "last_30_days";
 /// Maximum number of characters in a shown description.
 const DESCRIPTION_CHARS: usize = 200;
 
@@ -32,10 +36,9 @@ pub(super) struct DreamQuestionInputs<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) found: &'a FoundCandidates,
     pub(super) selected: &'a Selected,
-    /// Messages of the selected sessions.
-    pub(super) messages: &'a [SessionMessage],
+    /// Messages and uses of skills of the selected sessions.
+    pub(super) log: &'a ConversationLog,
     pub(super) archiving: Archiving,
-    pub(super) resting: &'a BTreeMap<String, DateTime<Utc>>,
     pub(super) limits: &'a Limits,
     pub(super) now: DateTime<Utc>,
 }
@@ -43,11 +46,21 @@ pub(super) struct DreamQuestionInputs<'a> {
 /// A prompt for the model, and the data for checking the answer.
 pub(crate) struct ModelQuestion {
     pub(crate) text: String,
+    /// The prompt without the counts of 30 days, which change each day, and with the time of the last decision on each
+    /// skill. An equal value means that a new answer is not needed.
+    pub(crate) identity: String,
     pub(crate) shown: Shown,
     /// The ids of the sessions, by the name under which the prompt shows them.
     pub(crate) sessions: BTreeMap<String, Vec<SessionId>>,
     /// Sources of taint of the shown content.
     pub(crate) tainted_by: Vec<String>,
+}
+
+impl ModelQuestion {
+    /// Returns the version at which a skill is shown.
+    pub(super) fn shown_version(&self, name: &str) -> Option<i32> {
+        self.shown.skills.iter().find(|skill| skill.name == name).map(|skill| skill.version)
+    }
 }
 
 impl DreamQuestionInputs<'_> {
@@ -57,7 +70,7 @@ impl DreamQuestionInputs<'_> {
             self.selected.sessions.iter().enumerate().map(|(n, at)| (*at, format!("s{}", n + 1))).collect();
         let whole = choose_whole(self.selected.texts.iter().map(|at| (*at, &self.inputs.skills[*at])), TEXT_CHARS);
         let candidates = self.candidates(&names);
-        let text = json!({
+        let mut text = json!({
             "pass": self.pass,
             "skills": self.skills(&whole),
             "candidates": self.candidates_as_json(&names),
@@ -80,11 +93,20 @@ impl DreamQuestionInputs<'_> {
             is_tainted: self.part == InputPart::Tainted,
             archiving: self.archiving,
             closest: HashMap::new(),
-            resting: self.resting.clone(),
+            resting: self.inputs.resting.until.clone(),
+            answered: self.list_answered(&names),
+            twins: HashMap::new(),
             limits: self.limits.clone(),
         };
         let sessions = names.iter().map(|(at, name)| (name.clone(), vec![self.inputs.sessions[*at].id])).collect();
-        ModelQuestion { text: text.to_string(), shown, sessions, tainted_by: self.tainted_by() }
+        let told = text.to_string();
+        // Failures reported after a decision may have the same counts as those before.
+        let answered = self.selected.texts.iter().map(|at| &self.inputs.skills[*at]);
+        text["answered"] = answered.map(|skill| json!([skill.name, skill.answered_at])).collect();
+        text["skills"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut).for_each(|skill| {
+            skill.remove(COUNTS);
+        });
+        ModelQuestion { text: told, identity: text.to_string(), shown, sessions, tainted_by: self.tainted_by() }
     }
 
     /// Returns whether a skill is shown. Tainted skills are shown only in the prompt about tainted content.
@@ -100,11 +122,9 @@ impl DreamQuestionInputs<'_> {
     fn conversations(&self, names: &HashMap<usize, String>) -> Vec<Value> {
         let told = |at: &usize| {
             let session = &self.inputs.sessions[*at];
-            let messages = self.messages.iter().filter(|message| message.session == session.id);
-            let messages: Vec<Value> =
-                messages.map(|message| json!({ "speaker": message.speaker, "text": message.text })).collect();
             json!({
-                "name": names[at], "day": session.started_at.date_naive(), "messages": messages,
+                "name": names[at], "day": session.started_at.date_naive(), "messages": self.log.messages(session.id),
+                "skills_used": self.skills_used(session),
                 "corrections": session.corrections, "quality": session.quality, "notes": session.notes,
                 "thumbs_up": session.thumbs_up, "thumbs_down": session.thumbs_down, "budgets_spent": session.budgets_spent,
             })
@@ -112,73 +132,33 @@ impl DreamQuestionInputs<'_> {
         self.selected.sessions.iter().map(told).collect()
     }
 
-    /// Returns the candidates as JSON for the model.
-    fn candidates_as_json(&self, names: &HashMap<usize, String>) -> Value {
-        let skill = |at: usize| self.inputs.skills[at].name.as_str();
-        let sessions = |places: &[usize]| -> Vec<&String> { places.iter().filter_map(|at| names.get(at)).collect() };
-        match self.pass {
-            Pass::Gaps => {
-                let gaps = self.found.gaps.iter().filter(|gap| sessions(&gap.requests).len() >= 2);
-                let gaps: Vec<Value> = gaps
-                    .map(|gap| json!({ "label": gap.label, "asked_for": gap.sessions, "conversations": sessions(&gap.requests) }))
-                    .collect();
-                let terms: Vec<String> = self.found.terms.iter().map(ToString::to_string).collect();
-                json!({ "gaps": gaps, "terms": terms, "solved": sessions(&self.found.solved) })
-            }
-            Pass::Consolidate => {
-                let shown = |at: &usize| self.selected.texts.contains(at);
-                let pairs = self.found.overlaps.iter().filter(|pair| shown(&pair.first) && shown(&pair.second));
-                let pairs: Vec<Value> = pairs.map(|pair| json!([skill(pair.first), skill(pair.second)])).collect();
-                let families: Vec<Value> = self
-                    .found
-                    .families
-                    .iter()
-                    .filter(|family| !family.has_guide)
-                    .map(|family| json!({ "prefix": family.prefix, "members": family.members }))
-                    .collect();
-                let used: Vec<Value> = self
-                    .found
-                    .co_used
-                    .iter()
-                    .map(|pair| json!({ "skills": [pair.first, pair.second], "conversations": pair.sessions }))
-                    .collect();
-                json!({ "overlaps": pairs, "families_without_guide": families, "used_together": used })
-            }
-            Pass::Optimize => {
-                let risks: Vec<Value> = self
-                    .found
-                    .at_risk
-                    .iter()
-                    .filter(|risk| self.selected.texts.contains(&risk.skill))
-                    .map(|risk| {
-                        json!({
-                            "skill": skill(risk.skill), "went_badly": sessions(&risk.bad), "went_well": sessions(&risk.good),
-                            "outcomes": risk.quality.outcomes, "successes": risk.quality.successes,
-                        })
-                    })
-                    .collect();
-                let little = self.found.sparse.iter().filter(|at| self.selected.texts.contains(at));
-                let little: Vec<&str> = little.map(|at| skill(*at)).collect();
-                json!({ "at_risk": risks, "says_little": little })
-            }
-        }
+    /// Returns the skills that a session used, with versions and outcomes. Names of tainted skills are untrusted text.
+    fn skills_used(&self, session: &DreamSession) -> Vec<Value> {
+        let skill = |id: &SkillId| {
+            self.inputs.skills.iter().find(|skill| skill.id == *id).filter(|skill| self.part.takes_skill(skill))
+        };
+        let told = |used: &SessionUse| {
+            Some(json!({ "skill": skill(&used.skill)?.name, "version": used.version, "outcome": used.outcome }))
+        };
+        let mut uses: Vec<Value> = self.log.uses(session.id).filter_map(told).collect();
+        let is_told = |id: &SkillId| self.log.uses(session.id).any(|used| used.skill == *id);
+        let others = session.used.iter().filter(|id| !is_told(id)).filter_map(skill);
+        uses.extend(others.map(|skill| json!({ "skill": skill.name })));
+        uses
     }
 
-    /// Returns the candidates used to check the answer.
-    fn candidates(&self, names: &HashMap<usize, String>) -> Candidates {
-        let skill = |at: usize| self.inputs.skills[at].name.clone();
-        let sessions =
-            |places: &[usize]| -> BTreeSet<String> { places.iter().filter_map(|at| names.get(at).cloned()).collect() };
-        let gaps = self.found.gaps.iter().map(|gap| sessions(&gap.requests)).filter(|gap| gap.len() >= 2);
-        let solved = self.found.solved.iter().filter_map(|at| names.get(at)).map(|name| BTreeSet::from([name.clone()]));
-        let families = self.found.families.iter().filter(|family| !family.has_guide);
-        let weak = self.found.at_risk.iter().map(|risk| risk.skill).chain(self.found.sparse.iter().copied());
-        Candidates {
-            pairs: self.found.overlaps.iter().map(|pair| [skill(pair.first), skill(pair.second)]).collect(),
-            prefixes: families.map(|family| family.prefix.clone()).collect(),
-            gaps: gaps.chain(solved).collect(),
-            weak: weak.map(skill).collect(),
-        }
+    /// Returns the shown sessions that are no new evidence for each skill.
+    fn list_answered(&self, names: &HashMap<usize, String>) -> BTreeMap<String, BTreeSet<String>> {
+        let of_skill = |at: &usize| {
+            let skill = &self.inputs.skills[*at];
+            let is_answered = |session: &DreamSession| {
+                session.used.contains(&skill.id)
+                    && self.inputs.resting.is_answered(skill, &[session.id], session.started_at)
+            };
+            let sessions = self.selected.sessions.iter().filter(|at| is_answered(&self.inputs.sessions[**at]));
+            (skill.name.clone(), sessions.map(|at| names[at].clone()).collect())
+        };
+        self.selected.texts.iter().map(of_skill).collect()
     }
 
     fn tainted_by(&self) -> Vec<String> {
@@ -217,7 +197,12 @@ pub(crate) fn describe_skill(skill: &DreamSkill, is_whole: bool) -> Value {
     if is_whole {
         told["version"] = json!(skill.version);
         told["protected"] = json!(skill.pinned || !skill.source.is_open_to_learning());
+        told["may_grow"] = json!((WEEKLY_GROWTH - skill.grown).clamp(0, WEEKLY_GROWTH));
         told["text"] = json!(skill.document);
+    }
+    if skill.uses > 0 {
+        let DreamSkill { uses, successes, failures, partials, .. } = skill;
+        told[COUNTS] = json!({ "uses": uses, "successes": successes, "failures": failures, "partials": partials });
     }
     told
 }
@@ -235,5 +220,6 @@ pub(crate) fn shown_skill(skill: &DreamSkill, is_whole: bool) -> ShownSkill {
         merged_at: skill.merged_at,
         merges: u32::try_from(skill.merges).unwrap_or(u32::MAX),
         is_tainted: skill.tainted,
+        grown: skill.grown,
     }
 }

@@ -3,7 +3,7 @@
 
 use knowhow_domain::learning::dream::{
     ClosestSkill, MOST_POINTERS, Merged, Mode, OpOutcome, Operation, OperationKind, ReadOperation, Ruling, check_plan,
-    rest_keys,
+    find_twins, rest_keys,
 };
 use knowhow_domain::recall::embedded_text;
 use knowhow_domain::{Result, SkillId};
@@ -53,7 +53,7 @@ pub(crate) async fn rule(
         }
         _ => None,
     });
-    shown.closest = find_closest(ctx, made.collect(), priority).await?;
+    (shown.closest, shown.twins) = compare_new(ctx, made.collect(), priority).await?;
     let read = Arc::new(read);
     let of = read.clone();
     let rulings = compute(move || Ok(check_plan(&of, &shown))).await?;
@@ -61,10 +61,11 @@ pub(crate) async fn rule(
 }
 
 fn ruled(read: &ReadOperation, ruling: Ruling, question: Option<&ModelQuestion>) -> NewOp {
+    let rests = matches!(ruling, Ruling::Rest(_));
     let (outcome, reasons) = match ruling {
         Ruling::Apply => (OpOutcome::Proposed, Vec::new()),
         Ruling::Wait(reasons) => (OpOutcome::Waiting, reasons),
-        Ruling::Refuse(reason) => (OpOutcome::Refused, vec![reason]),
+        Ruling::Refuse(reason) | Ruling::Rest(reason) => (OpOutcome::Refused, vec![reason]),
     };
     let (kind, op) = match &read.operation {
         Ok(operation) => (Some(operation.kind()), json!(operation)),
@@ -77,6 +78,7 @@ fn ruled(read: &ReadOperation, ruling: Ruling, question: Option<&ModelQuestion>)
         kind,
         op,
         outcome,
+        rests,
         reasons,
         checks: Vec::new(),
         tainted_by: question.map(|question| question.tainted_by.clone()).unwrap_or_default(),
@@ -105,25 +107,29 @@ impl ModelQuestion {
     }
 }
 
-/// Finds the user's closest skill for each text. Returns an empty map without an embedding model.
-async fn find_closest(
-    ctx: &Ctx,
-    texts: Vec<(usize, String)>,
-    priority: Priority,
-) -> Result<HashMap<usize, ClosestSkill>> {
+/// The closest existing skill of each new one, and the new skills before it with the same content. Keys are indices of
+/// operations.
+type NewSkillComparison = (HashMap<usize, ClosestSkill>, HashMap<usize, Vec<usize>>);
+
+/// Compares the texts of new skills with the user's skills and with each other. Returns empty maps without an embedding
+/// model.
+async fn compare_new(ctx: &Ctx, texts: Vec<(usize, String)>, priority: Priority) -> Result<NewSkillComparison> {
     let mut closest = HashMap::new();
-    let Some(embedder) = ctx.app.models.embedder.as_deref().filter(|_| !texts.is_empty()) else { return Ok(closest) };
+    let Some(embedder) = ctx.app.models.embedder.as_deref().filter(|_| !texts.is_empty()) else {
+        return Ok(NewSkillComparison::default());
+    };
     let (places, texts): (Vec<usize>, Vec<String>) = texts.into_iter().unzip();
     let asking = Asking::of_job(&ctx.principal, priority)?;
     let made = embedder.embed(texts, TextKind::Document, asking).await.unwrap_or_default();
-    for (place, embedding) in places.into_iter().zip(&made) {
+    let made: Vec<(usize, Vec<f32>)> = places.into_iter().zip(made).collect();
+    for (place, embedding) in &made {
         let close_to = CloseTo { own: SkillId::FIRST, model: embedder.model(), embedding, least: 0.5, most: 1 };
         let found = skills::list_close(&ctx.app.db, &ctx.principal, close_to).await?;
         if let Some((name, cosine)) = found.and_then(|found| found.into_iter().next()) {
-            closest.insert(place, ClosestSkill { name, cosine });
+            closest.insert(*place, ClosestSkill { name, cosine });
         }
     }
-    Ok(closest)
+    Ok((closest, find_twins(&made)))
 }
 
 /// Minimum number of sessions that used two skills together to link them.
@@ -148,7 +154,7 @@ pub(super) fn point_at_each_other(composed: &RunInput, inputs: &Inputs, ops: &[N
             let points = from.see_also.contains(&to.name) || from.see_also.len() >= MOST_POINTERS;
             let is_taken = !is_free(&from.name) || made.iter().any(|op| op.op["name"] == from.name);
             let op = Operation::SeeAlso { name: from.name.clone(), add: vec![to.name.clone()], reason: String::new() };
-            let rests = rest_keys(&op).iter().any(|key| composed.resting.contains_key(key));
+            let rests = rest_keys(&op).iter().any(|key| inputs.resting.has(key));
             if is_open && !points && !is_taken && !rests {
                 let read = ReadOperation { raw: json!(op), operation: Ok(op) };
                 made.push(ruled(&read, Ruling::Apply, None));

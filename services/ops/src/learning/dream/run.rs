@@ -1,23 +1,23 @@
 //! Runs a dream: reads inputs, asks the model, checks and stores the plan, and applies it as far as the mode allows.
 //! No transaction is open during a model call.
 
+mod ask;
 mod end;
 
 use chrono::TimeDelta;
-use knowhow_domain::learning::dream::{Mode, ModelCall, OpCounts, OpOutcome, Pass, ReadOperation, RunState, read_plan};
-use knowhow_domain::{Directive, DreamId, Error, Result};
+use knowhow_domain::learning::dream::{Mode, ModelCall, OpCounts, OpOutcome, Pass, RunState};
+use knowhow_domain::{DreamId, Error, Result};
 use knowhow_store::WriteTx;
 use knowhow_store::learning::dreams::{self, EndedRun, Fingerprint, NewOp, RunDetail};
 use std::sync::Arc;
 
-use self::end::{fail, give_up, skip};
-use super::call::LearningQuestion;
+use self::ask::{Asked, DreamAnswers, QuestionsToAsk};
+use self::end::{fail, give_up, postpone, skip};
 use super::carry_out::{Chosen, carry_out, state_of};
 use super::compose::{RunInput, compose, fingerprint};
 use super::inputs::Inputs;
-use super::question::{self, ModelQuestion};
+use super::question;
 use super::settings::LearningState;
-use super::tokens::count_tokens;
 use crate::learning::directives;
 use crate::learning::dream::rulings::{is_applied, point_at_each_other, review_those_to_apply, rule};
 use crate::models::chat::ChatModel;
@@ -30,7 +30,7 @@ const SAME_FOR: TimeDelta = TimeDelta::days(30);
 /// continues with the changes. A run with a permanent error is ended, as every retry would fail.
 ///
 /// # Errors
-/// `Unavailable` if the database is not available; the run is retried later. Other errors are for the log.
+/// `Unavailable` if the database or the model is not available; the run is retried later. Other errors are for the log.
 pub async fn run_dream(ctx: &Ctx, id: DreamId, priority: Priority) -> Result<()> {
     or_give_up(ctx, id, attempt(ctx, id, priority).await).await
 }
@@ -78,9 +78,10 @@ async fn attempt(ctx: &Ctx, id: DreamId, priority: Priority) -> Result<()> {
         return skip(ctx, id, why).await;
     }
     let asked = QuestionsToAsk { composed: &composed, system: &system, directive: &directive, priority };
-    let (plans, calls) = match asked.ask(ctx, id).await? {
-        (Ok(plans), calls) => (plans, calls),
-        (Err(why), calls) => return fail(ctx, &run, &why, &calls).await,
+    let DreamAnswers { plans, calls, is_complete } = match asked.ask(ctx, id).await? {
+        Asked::Answered(answers) => answers,
+        Asked::Useless { why, calls } => return fail(ctx, &run, &why, &calls).await,
+        Asked::Outage(why) => return postpone(ctx, &run, &why, priority).await,
     };
     let mut ops = Vec::new();
     for (question, read) in plans {
@@ -93,56 +94,10 @@ async fn attempt(ctx: &Ctx, id: DreamId, priority: Priority) -> Result<()> {
     review_those_to_apply(ctx, &mut ops, mode, priority).await?;
     let is_let = |op: &NewOp| op.outcome == OpOutcome::Proposed && is_applied(mode, op.kind);
     let applies = !run.dry_run && ops.iter().any(is_let);
-    let written = PlanToWrite { pass, calls: &calls, fingerprint: &fingerprint, dry_run: run.dry_run, applies };
+    let is_final = !run.dry_run && is_complete;
+    let written = PlanToWrite { pass, calls: &calls, fingerprint: &fingerprint, is_final, applies };
     write_down(ctx, id, &ops, &written).await?;
     if applies { apply_as_allowed(ctx, id, mode).await } else { Ok(()) }
-}
-
-/// A plan that the model proposed in its answer to a prompt.
-type ProposedPlan<'a> = (&'a ModelQuestion, Vec<ReadOperation>);
-
-/// The prompts of a run, with the system prompt, directive and priority.
-struct QuestionsToAsk<'a> {
-    composed: &'a RunInput,
-    system: &'a str,
-    directive: &'a Directive,
-    priority: Priority,
-}
-
-impl<'a> QuestionsToAsk<'a> {
-    /// Sends the prompts to the model and counts their tokens. Returns the proposed plans, or the reason for a failure,
-    /// and the records of the calls.
-    async fn ask(
-        &self,
-        ctx: &Ctx,
-        run: DreamId,
-    ) -> Result<(std::result::Result<Vec<ProposedPlan<'a>>, String>, Vec<ModelCall>)> {
-        let mut plans = Vec::new();
-        let mut calls = Vec::new();
-        for question in &self.composed.questions {
-            let Some(chat) = ctx.app.models.chat.as_deref() else { break };
-            let Self { system, directive, priority, .. } = *self;
-            let asking = LearningQuestion { chat, system, directive, question, priority };
-            let (call, answer) = asking.put().await;
-            count_tokens(ctx, call.tokens).await?;
-            calls.push(call);
-            let read = answer.map_err(|none| none.reason).and_then(|answer| {
-                let version = |name: &str| {
-                    question.shown.skills.iter().find(|skill| skill.name == name).map(|skill| skill.version)
-                };
-                read_plan(&answer, &version).map_err(|error| error.to_string())
-            });
-            match read {
-                Ok(read) => plans.push((question, read)),
-                // If only the prompt about tainted content fails, the plan for the trusted content is still used.
-                Err(why) if question.shown.is_tainted && !plans.is_empty() => {
-                    tracing::warn!(why, run = %run, "a question about untrusted content gave no plan");
-                }
-                Err(why) => return Ok((Err(why), calls)),
-            }
-        }
-        Ok((Ok(plans), calls))
-    }
 }
 
 impl LearningState {
@@ -156,7 +111,9 @@ impl LearningState {
             _ if has_model && self.tokens_left(ctx) == 0 => {
                 Some("today's tokens are used up; the pass continues tomorrow")
             }
-            Pass::Gaps | Pass::Optimize if composed.questions.is_empty() => Some("there is no candidate"),
+            Pass::Gaps | Pass::Optimize if !composed.questions.is_empty() => None,
+            Pass::Gaps | Pass::Optimize if composed.has_resting => Some(ALL_REST),
+            Pass::Gaps | Pass::Optimize => Some("there is no candidate"),
             _ => None,
         }
     }
@@ -175,25 +132,33 @@ struct PlanToWrite<'a> {
     pass: Pass,
     calls: &'a [ModelCall],
     fingerprint: &'a [u8],
-    dry_run: bool,
+    /// Whether the same inputs need no further run.
+    is_final: bool,
     /// Whether operations are applied next, so that the run has not ended yet.
     applies: bool,
 }
 
-/// Returns the reason to store with a run without proposals, or with a run that had all proposals rejected.
-pub(crate) fn reason_of(state: RunState) -> Option<&'static str> {
-    match state {
+/// Reason of a run if all candidates or proposals rest.
+const ALL_REST: &str = "each proposal waits for a decision, or was applied, rejected or undone before";
+
+/// Returns the state of a run with these proposals before any of them is applied, and the reason to store.
+pub(crate) fn planned_state(ops: &[NewOp]) -> (RunState, Option<&'static str>) {
+    if !ops.is_empty() && ops.iter().all(|op| op.rests) {
+        return (RunState::Skipped, Some(ALL_REST));
+    }
+    let state = state_of(ops.iter().map(|op| op.outcome));
+    let reason = match state {
         RunState::Skipped => Some("there are no proposals"),
         RunState::Failed => Some("the checks rejected all proposals"),
         _ => None,
-    }
+    };
+    (state, reason)
 }
 
 /// Stores a plan without applying it.
 async fn write_down(ctx: &Ctx, id: DreamId, ops: &[NewOp], written: &PlanToWrite<'_>) -> Result<()> {
-    let PlanToWrite { pass, calls, fingerprint, dry_run, applies } = *written;
-    let state = state_of(ops.iter().map(|op| op.outcome));
-    let reason = reason_of(state);
+    let PlanToWrite { pass, calls, fingerprint, is_final, applies } = *written;
+    let (state, reason) = planned_state(ops);
     let now = ctx.now();
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "dreams.write_down").await?;
     if !is_untouched(&dreams::lock(&mut tx, id).await?) {
@@ -203,7 +168,7 @@ async fn write_down(ctx: &Ctx, id: DreamId, ops: &[NewOp], written: &PlanToWrite
     let state = (!applies).then_some(state);
     let ended = EndedRun { state, reason, fingerprint: Some(fingerprint), calls, now, ..EndedRun::default() };
     dreams::end(&mut tx, id, &ended);
-    if !dry_run {
+    if is_final {
         dreams::note_success(&mut tx, Fingerprint { pass, digest: fingerprint, now });
     }
     tx.commit().await

@@ -52,10 +52,14 @@ impl Selected {
     }
 
     fn choose_gaps(&mut self, found: &FoundCandidates) {
-        for gap in found.gaps.iter().take(GAPS) {
+        for (gap, near) in found.gaps.iter().zip(&found.near).take(GAPS) {
             gap.requests.iter().take(OF_GAP).for_each(|at| add(&mut self.sessions, *at));
+            near.iter().for_each(|at| add(&mut self.texts, *at));
         }
-        found.solved.iter().take(SOLVED).for_each(|at| add(&mut self.sessions, *at));
+        for (at, near) in found.solved.iter().zip(&found.solved_near).take(SOLVED) {
+            add(&mut self.sessions, *at);
+            near.iter().for_each(|at| add(&mut self.texts, *at));
+        }
     }
 
     fn choose_neighbours(&mut self, inputs: &Inputs, found: &FoundCandidates, part: InputPart) {
@@ -71,12 +75,17 @@ impl Selected {
     }
 
     fn choose_weak(&mut self, inputs: &Inputs, found: &FoundCandidates, part: InputPart) {
-        for risk in found.at_risk.iter().take(RISKS) {
+        // Dreams do not change protected skills.
+        let is_open = |at: &usize| {
+            let skill = &inputs.skills[*at];
+            !skill.pinned && skill.source.is_open_to_learning()
+        };
+        for risk in found.at_risk.iter().filter(|risk| is_open(&risk.skill)).take(RISKS) {
             add(&mut self.texts, risk.skill);
             risk.bad.iter().take(BAD).chain(risk.good.iter().take(GOOD)).for_each(|at| add(&mut self.sessions, *at));
         }
         // A short skill without failures is expanded from its uses, so it needs only trusted sessions.
-        let little = found.sparse.iter().filter(|_| part != InputPart::Tainted);
+        let little = found.sparse.iter().filter(|at| is_open(at) && part != InputPart::Tainted);
         for at in little.take(SPARSE) {
             add(&mut self.texts, *at);
             let used =

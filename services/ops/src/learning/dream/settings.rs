@@ -44,6 +44,17 @@ pub struct Learning {
     pub passes: Vec<PassState>,
     /// Remaining tokens of the chat model for today.
     pub tokens_left_today: i64,
+    /// Operations that wait for a decision.
+    pub waiting: WaitingOperations,
+}
+
+/// Numbers of operations that wait for a decision.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct WaitingOperations {
+    /// Operations of dreams.
+    pub dreams: i64,
+    /// Operations of reflections.
+    pub reflections: i64,
 }
 
 /// Learning settings to change.
@@ -138,6 +149,10 @@ pub async fn get_learning(ctx: &Ctx) -> Result<Learning> {
         has_model: ctx.app.models.chat.is_some(),
         passes: Pass::ALL.into_iter().map(state).collect(),
         tokens_left_today: known.tokens_left(ctx),
+        waiting: WaitingOperations {
+            dreams: known.own.waiting_in_dreams,
+            reflections: known.own.waiting_in_reflections,
+        },
     })
 }
 

@@ -42,7 +42,7 @@ pub(super) async fn undo(ctx: &Ctx, id: DreamId) -> Result<()> {
     let mut offers = list_unoffered(&mut tx, &ops).await?;
     for (op, steps) in applied.into_iter().rev() {
         let back = undo_steps(ctx, &mut tx, &steps).await?;
-        rests.extend(keys(op));
+        rests.extend(keys(op, found.run.pass));
         offers.extend(back.offer.map(|offer| (op.op.position, offer)));
         states.push(OpState {
             position: op.op.position,
@@ -54,7 +54,7 @@ pub(super) async fn undo(ctx: &Ctx, id: DreamId) -> Result<()> {
     }
     // Pending operations of the run are rejected too.
     for op in ops.iter().filter(|op| op.op.outcome.is_open()) {
-        rests.extend(keys(op));
+        rests.extend(keys(op, found.run.pass));
         let (outcome, decided_by) = (Some(OpOutcome::Rejected), Some(ctx.principal.actor().to_owned()));
         states.push(OpState { position: op.op.position, outcome, decided_by, ..OpState::default() });
     }

@@ -10,8 +10,8 @@ use knowhow_store::learning::reflections;
 
 use super::question::ChangeableSkills;
 use crate::learning::dream::{
-    LearningState, ModelQuestion, apply_as_allowed, list_resting, list_skills, or_give_up, reason_of,
-    review_those_to_apply, rule, state_of, undo_period,
+    LearningState, ModelQuestion, Resting, apply_as_allowed, list_skills, or_give_up, planned_state,
+    review_those_to_apply, rule, undo_period,
 };
 use crate::{Ctx, Priority};
 
@@ -27,7 +27,7 @@ pub(super) fn mode(ctx: &Ctx) -> Option<Mode> {
 impl ChangeableSkills {
     /// Reads the skills that actions may change.
     pub(super) async fn read(ctx: &Ctx, known: &LearningState) -> Result<Self> {
-        let (all, resting) = futures_util::try_join!(list_skills(ctx, None), list_resting(ctx))?;
+        let (all, resting) = futures_util::try_join!(list_skills(ctx, None), Resting::read(ctx))?;
         let archiving = known.archiving(ctx, &all);
         Ok(Self { all, archiving, resting })
     }
@@ -96,11 +96,11 @@ impl Actions {
         };
         dreams::add_runs(tx, &[run]);
         dreams::add_ops(tx, id, &self.ops);
-        let state = state_of(self.ops.iter().map(|op| op.outcome));
+        let (state, reason) = planned_state(&self.ops);
         // The run has not ended if actions are applied next.
         let applies = self.mode == Mode::Apply && self.ops.iter().any(|op| op.outcome == OpOutcome::Proposed);
         let state = (!applies).then_some(state);
-        let ended = EndedRun { state, reason: state.and_then(reason_of), now, ..EndedRun::default() };
+        let ended = EndedRun { state, reason, now, ..EndedRun::default() };
         dreams::end(tx, id, &ended);
         Some(id)
     }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use knowhow_domain::learning::dream::{ConversationFacts, ShownSession};
 use knowhow_domain::{Cadence, ConversationSummary, MemoryId, ReflectionState, Result, SessionId, SkillId};
 use knowhow_store::learning::reflections::{self, BelowOf, DayConversation, DayOf, PeriodPart, ReflectedSession};
 use serde_json::{Value, json};
 
 use crate::Ctx;
+use crate::learning::dream::read_excerpts;
 use crate::sessions::conversations::extract_session;
 
 /// Maximum number of sessions of a day; the last sessions are used.
@@ -30,6 +31,8 @@ pub(super) struct MaterialPart {
     pub(super) left_out: usize,
     /// The sessions of each entry, by the entry's name.
     pub(super) sessions: BTreeMap<String, Vec<SessionId>>,
+    /// The start of each entry's last session, by the entry's name.
+    pub(super) began: BTreeMap<String, DateTime<Utc>>,
     /// The memories that contain the reflections among the entries.
     pub(super) from: Vec<MemoryId>,
     /// The skills that the sessions used.
@@ -91,7 +94,7 @@ async fn of_day(ctx: &Ctx, day: NaiveDate) -> Result<Material> {
     let time_zone = &ctx.principal.settings().time_zone;
     let of = DayOf { day, now: ctx.now(), time_zone, most: CONVERSATIONS };
     let conversations = reflections::list_conversations(&ctx.app.db, &ctx.principal, of).await?;
-    let mut parts = two_parts();
+    let mut told: [Vec<(DayConversation, ConversationSummary)>; 2] = [Vec::new(), Vec::new()];
     for mut conversation in conversations {
         let summary = match conversation.summary.take() {
             Some(summary) => summary,
@@ -101,38 +104,62 @@ async fn of_day(ctx: &Ctx, day: NaiveDate) -> Result<Material> {
                 None => continue,
             },
         };
-        let part = &mut parts[usize::from(!conversation.tainted_by.is_empty())];
-        take_conversation(part, &conversation, &summary);
+        told[usize::from(!conversation.tainted_by.is_empty())].push((conversation, summary));
     }
-    // Sessions are read newest first, so that the oldest are omitted if there is too much content. The prompt lists the
-    // oldest first.
-    parts.iter_mut().for_each(|part| part.entries.reverse());
+    let mut parts = two_parts();
+    for (part, told) in parts.iter_mut().zip(told) {
+        take_conversations(ctx, part, &told).await?;
+        // Sessions are read newest first, so that the oldest are omitted if there is too much content. The prompt
+        // lists the oldest first.
+        part.entries.reverse();
+    }
     let quiet = || Material::Lacking(ReflectionState::Quiet, "there was no conversation".to_owned());
     Ok(Material::of(parts).unwrap_or_else(quiet))
 }
 
-fn take_conversation(part: &mut MaterialPart, conversation: &DayConversation, summary: &ConversationSummary) {
-    let name = format!("s{}", part.names.len() + 1);
-    let outcomes: Vec<Value> =
-        conversation.outcomes.iter().map(|(skill, outcome)| json!({ "skill": skill, "outcome": outcome })).collect();
-    let entry = json!({
-        "name": name, "title": summary.title, "topics": summary.topics, "decisions": summary.decisions,
-        "preferences": summary.preferences, "pending": summary.pending, "facts": summary.facts,
-        "last_messages": summary.last_messages, "quality": conversation.quality,
-        "corrections": conversation.corrections, "thumbs_up": conversation.thumbs_up,
-        "thumbs_down": conversation.thumbs_down, "notes": conversation.notes, "skills_used": outcomes,
-    });
-    let went = ConversationFacts {
-        thumbs_up: conversation.thumbs_up,
-        thumbs_down: conversation.thumbs_down,
-        quality: conversation.quality.as_deref(),
-        ..ConversationFacts::default()
-    };
-    let shown = ShownSession { name, is_success: went.went_well() };
-    if part.take(shown, entry, vec![conversation.id]) {
-        part.used.extend(conversation.used.iter().copied());
-        add_sources(part, &conversation.tainted_by);
+/// Adds conversations with their summaries. Their messages share the rest of the room.
+async fn take_conversations(
+    ctx: &Ctx,
+    part: &mut MaterialPart,
+    told: &[(DayConversation, ConversationSummary)],
+) -> Result<()> {
+    let entries: Vec<Value> = told.iter().map(|(conversation, summary)| describe(conversation, summary)).collect();
+    let taken: usize = entries.iter().map(|entry| entry.to_string().chars().count()).sum();
+    let ids: Vec<SessionId> = told.iter().map(|(conversation, _)| conversation.id).collect();
+    // A tenth of the room is for the characters that JSON escapes.
+    let mut excerpts = read_excerpts(ctx, &ids, CHARS.saturating_sub(taken) * 9 / 10).await?;
+    for ((conversation, _), mut entry) in told.iter().zip(entries) {
+        let name = format!("s{}", part.names.len() + 1);
+        entry["name"] = json!(name);
+        entry["messages"] = json!(excerpts.remove(&conversation.id).unwrap_or_default());
+        let went = ConversationFacts {
+            thumbs_up: conversation.thumbs_up,
+            thumbs_down: conversation.thumbs_down,
+            quality: conversation.quality.as_deref(),
+            ..ConversationFacts::default()
+        };
+        let shown = ShownSession { name: name.clone(), is_success: went.went_well() };
+        if part.take(shown, entry, vec![conversation.id]) {
+            part.began.insert(name, conversation.started_at);
+            part.used.extend(conversation.used.iter().copied());
+            add_sources(part, &conversation.tainted_by);
+        }
     }
+    Ok(())
+}
+
+/// Returns a conversation as JSON for the model, without its name and messages.
+fn describe(conversation: &DayConversation, summary: &ConversationSummary) -> Value {
+    let used = conversation.outcomes.iter();
+    let used: Vec<Value> = used
+        .map(|(skill, version, outcome)| json!({ "skill": skill, "version": version, "outcome": outcome }))
+        .collect();
+    json!({
+        "title": summary.title, "topics": summary.topics, "decisions": summary.decisions,
+        "preferences": summary.preferences, "pending": summary.pending, "facts": summary.facts,
+        "quality": conversation.quality, "corrections": conversation.corrections, "thumbs_up": conversation.thumbs_up,
+        "thumbs_down": conversation.thumbs_down, "notes": conversation.notes, "skills_used": used,
+    })
 }
 
 fn add_sources(part: &mut MaterialPart, sources: &[String]) {
@@ -170,7 +197,8 @@ async fn of_reflections(ctx: &Ctx, below: Cadence, periods: &[NaiveDate]) -> Res
                 |session: &&ReflectedSession| session.is_tainted == text.tainted && row.sessions.contains(&session.id);
             let of_it: Vec<&ReflectedSession> = kept.iter().filter(of_it).collect();
             let ids = of_it.iter().map(|session| session.id).collect();
-            if part.take(ShownSession { name, is_success: false }, entry, ids) {
+            if part.take(ShownSession { name: name.clone(), is_success: false }, entry, ids) {
+                part.began.extend(of_it.iter().map(|session| session.started_at).max().map(|began| (name, began)));
                 part.from.push(text.memory);
                 part.used.extend(of_it.iter().flat_map(|session| &session.used));
             }

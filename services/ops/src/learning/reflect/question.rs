@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use knowhow_domain::learning::dream::{Archiving, Candidates, RunPass, Shown, find_families};
-use knowhow_domain::{Cadence, Limits, SkillId};
+use knowhow_domain::{Cadence, Limits, SessionId, SkillId};
 use knowhow_store::learning::dreams::DreamSkill;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 use super::material::MaterialPart;
 use crate::learning::directives::Frame;
-use crate::learning::dream::{ModelQuestion, NAMED, choose_whole, describe_skill, shown_skill};
+use crate::learning::dream::{ModelQuestion, NAMED, Resting, choose_whole, describe_skill, shown_skill};
 
 /// Maximum total number of characters of skill texts in one prompt. Texts are not truncated, as an action may only
 /// change a text that the model saw completely.
@@ -56,7 +56,7 @@ pub(super) fn frame(has_actions: bool) -> &'static Frame {
 pub(super) struct ChangeableSkills {
     pub(super) all: Vec<DreamSkill>,
     pub(super) archiving: Archiving,
-    pub(super) resting: BTreeMap<String, DateTime<Utc>>,
+    pub(super) resting: Resting,
 }
 
 /// Inputs to a prompt.
@@ -91,6 +91,8 @@ impl ReflectQuestionInputs<'_> {
         let shown = self.shown(&shown, &whole);
         ModelQuestion {
             text: text.to_string(),
+            // A period is reflected on once.
+            identity: String::new(),
             shown,
             sessions: part.sessions.clone(),
             tainted_by: part.tainted_by.clone(),
@@ -100,6 +102,21 @@ impl ReflectQuestionInputs<'_> {
     /// Returns whether a skill may be shown. Tainted skills are shown only in the prompt about tainted content.
     fn is_seen(&self, skill: &DreamSkill) -> bool {
         self.part.is_tainted || !skill.tainted
+    }
+
+    /// Returns the entries that are no new evidence for each used skill.
+    fn list_answered(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let Some(skills) = self.skills else { return BTreeMap::new() };
+        let used = skills.all.iter().filter(|skill| self.part.used.contains(&skill.id));
+        let of_skill = |skill: &DreamSkill| {
+            let is_answered = |name: &&String, sessions: &[SessionId]| {
+                let began = self.part.began.get(*name);
+                began.is_some_and(|began| skills.resting.is_answered(skill, sessions, *began))
+            };
+            let entries = self.part.sessions.iter().filter(|(name, sessions)| is_answered(name, sessions));
+            (skill.name.clone(), entries.map(|(name, _)| name.clone()).collect())
+        };
+        used.map(of_skill).collect()
     }
 
     fn shown(&self, shown: &[&DreamSkill], whole: &BTreeSet<SkillId>) -> Shown {
@@ -120,7 +137,9 @@ impl ReflectQuestionInputs<'_> {
             archiving: skills
                 .map_or(Archiving { days: 0, open_skills: 0, archived_lately: 0 }, |skills| skills.archiving),
             closest: HashMap::new(),
-            resting: skills.map(|skills| skills.resting.clone()).unwrap_or_default(),
+            resting: skills.map(|skills| skills.resting.until.clone()).unwrap_or_default(),
+            answered: self.list_answered(),
+            twins: HashMap::new(),
             limits: self.limits.clone(),
         }
     }

@@ -97,7 +97,7 @@ async fn untrusted_text_gets_its_own_question_and_its_changes_wait() {
     let outcomes = pluck(&run["ops"], "outcome");
     assert_eq!(
         (outcomes, &run["state"]),
-        (["applied", "waiting", "waiting"].map(str::to_owned).to_vec(), &json!("partly")),
+        (["applied", "waiting", "refused"].map(str::to_owned).to_vec(), &json!("partly")),
         "{run:#}"
     );
     assert_eq!(run["ops"][1]["tainted_by"], json!(["a mail"]));
@@ -188,12 +188,16 @@ async fn operations_with_copied_tainted_text_wait_for_a_person() {
     let talk = Talk::tainted(&user.who).await;
     let kept = user.who.send(Method::POST, "/v1/memories").header("Knowhow-Session", &talk.id);
     assert_eq!(kept.json(&json!({"content": WORDS, "core": true})).await.ok(201)["tainted"], true);
-    for day in [3, 2] {
-        stage.talked(&user, day, &format!("please kinwish on day {day}")).await;
+    for (day, word) in [(3, "kinwish"), (2, "kinwish"), (3, "kintax"), (2, "kintax")] {
+        stage.talked(&user, day, &format!("please {word} on day {day}")).await;
     }
     // The operation with the tainted text comes first, so the other one is checked after it in the same transaction.
-    stage.says(&user, |_| {
-        plan(&json!([create("copied", &format!("# How\n\n{WORDS}\n")), create("fine", "Ask, then do it.\n")]))
+    stage.says(&user, |question| {
+        let mut ops = [create("copied", &format!("# How\n\n{WORDS}\n")), create("fine", "Ask, then do it.\n")];
+        for (op, gap) in ops.iter_mut().zip(question["candidates"]["gaps"].as_array().unwrap()) {
+            op["evidence"] = gap["conversations"].clone();
+        }
+        plan(&json!(ops))
     });
     let run = stage.dream(&user, "gaps").await;
     let outcomes = pluck(&run["ops"], "outcome");

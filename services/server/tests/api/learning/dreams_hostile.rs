@@ -1,6 +1,7 @@
 //! Hostile and broken answers of a chat model over HTTP, with dreams that apply everything they may. Protected skills
 //! stay unchanged, no skill is lost, no run gets stuck, and later runs succeed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
@@ -230,10 +231,6 @@ async fn a_broken_answer_fails_its_run_and_three_failures_pause_the_pass() {
         Reply::body("{}"),
         Reply::body(cut),
         Reply::Status(400, "", "context length"),
-        Reply::Status(500, "", ""),
-        Reply::Half,
-        Reply::Close,
-        Reply::Hang,
     ];
     for (at, reply) in replies.into_iter().enumerate() {
         stage.forget_runs(&user);
@@ -263,5 +260,47 @@ async fn a_broken_answer_fails_its_run_and_three_failures_pause_the_pass() {
     let run = stage.dream(&user, "consolidate").await;
     assert_eq!(run["state"], "applied", "{run:#}");
     assert_eq!(state(&user).await, (0, false));
+    stage.service.check_log();
+}
+
+/// The run waits for the model and then asks it. No failure is counted, no pass is paused, and no token is taken.
+#[tokio::test]
+async fn an_outage_of_the_model_delays_a_run_and_is_no_failure() {
+    let stage = Stage::new().await;
+    let Suite { skills, .. } = suite();
+    let user = cast(&stage, "patient", &skills).await;
+    let learning = async || {
+        let learning = user.who.get("/v1/learning").await.ok(200);
+        (learning["passes"][1]["failures"].clone(), learning["tokens_left_today"].as_i64().unwrap())
+    };
+    for reply in [Reply::Status(500, "", ""), Reply::Half, Reply::Hang] {
+        stage.forget_runs(&user);
+        let before = learning().await.1;
+        let is_down = Arc::new(AtomicBool::new(true));
+        let down = is_down.clone();
+        stage.says(&user, move |_| if down.load(Ordering::SeqCst) { reply.clone() } else { plan(&json!([])) });
+        let started = user.who.post("/v1/dreams", json!({"passes": ["consolidate"]})).await.ok(202);
+        let id = started["items"][0]["id"].as_str().unwrap().to_owned();
+        let waiting = crate::service::poll_async("the outage", async || {
+            let run = user.who.get(&format!("/v1/dreams/{id}")).await.ok(200);
+            run["reason"].is_string().then_some(run)
+        })
+        .await;
+        assert_eq!((&waiting["state"], &waiting["tokens"]), (&json!("queued"), &json!(0)), "{waiting:#}");
+        assert!(waiting["reason"].as_str().unwrap().ends_with("it will be tried again"), "{waiting:#}");
+        assert_eq!(learning().await, (json!(0), before));
+        is_down.store(false, Ordering::SeqCst);
+        let run = stage.ended(&user, &id).await;
+        assert_eq!((&run["state"], &run["reason"]), (&json!("skipped"), &json!("there are no proposals")), "{run:#}");
+        assert_eq!(learning().await.0, 0);
+    }
+    // A run that has waited for hours ends without a failure.
+    stage.forget_runs(&user);
+    stage.says(&user, |_| Reply::Status(503, "", ""));
+    let started = user.who.post("/v1/dreams", json!({"passes": ["consolidate"]})).await.ok(202);
+    stage.set(&user, "dream_runs", "created_at = t.created_at - interval '4 hours'");
+    let run = stage.ended(&user, started["items"][0]["id"].as_str().unwrap()).await;
+    assert!(run["state"] == "skipped" && run["reason"].as_str().unwrap().contains("gave no answer"), "{run:#}");
+    assert_eq!(learning().await.0, 0);
     stage.service.check_log();
 }

@@ -127,9 +127,11 @@ impl Stage {
         )
     }
 
-    /// Makes the next run ask the model even if the input is unchanged, operations rest, or the daily limit is
+    /// Makes the next run ask the model even if the input is unchanged, operations rest or wait, or the daily limit is
     /// reached.
     pub fn forget_runs(&self, user: &Dreamer) {
+        let decided = "outcome = case when t.outcome in ('proposed', 'waiting') then 'rejected' else t.outcome end";
+        self.set(user, "dream_ops", decided);
         self.set(user, "dream_passes", "fingerprint = null");
         self.set(user, "dream_runs", "created_at = t.created_at - interval '1 day'");
         execute_at(&self.ground.owner, &format!("delete from dream_rests t where {}", self.of(user)));
@@ -226,11 +228,15 @@ fn vectors(request: &Value) -> Value {
 }
 
 /// Returns a vector that is similar for texts with the same word starting with `kin`, and dissimilar for all other
-/// texts.
+/// texts. A text with `near` before such a word is less similar.
 fn vector(text: &str) -> Vec<f32> {
     let own = noise(text);
-    match text.split(|c: char| !c.is_alphanumeric()).find(|word| word.starts_with("kin")) {
-        Some(kin) => noise(kin).iter().zip(own).map(|(one, other)| one + 0.3 * other).collect(),
+    let with = |kin: &str, share: f32, rest: f32| -> Vec<f32> {
+        noise(kin).iter().zip(&own).map(|(one, other)| share * one + rest * other).collect()
+    };
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    match words.find(|word| word.starts_with("kin") || word.starts_with("nearkin")) {
+        Some(word) => word.strip_prefix("near").map_or_else(|| with(word, 1.0, 0.3), |kin| with(kin, 0.5, 0.87)),
         None => own,
     }
 }

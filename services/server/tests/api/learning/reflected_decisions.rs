@@ -1,14 +1,16 @@
 //! Actions of reflections: applied, limited, and decided by a reviewer.
 
-use knowhow_testing::FakeServer;
+use knowhow_testing::{FakeServer, Reply};
 use serde_json::{Value, json};
 
 use super::reflected::{
     agent_skills, asked, at_noon, converse, converse_tainted, house, outcomes, pluck_flags, reflect, tells,
     with_actions,
 };
+use crate::background::chat;
 use crate::callers::{Caller, World};
 use crate::sql::execute_at;
+use crate::talk::Talk;
 use crate::worker::Ground;
 
 /// Returns `count` actions, each of which adds the next skill to a skill's `see_also`. The third action names a skill
@@ -129,4 +131,42 @@ async fn actions_wait_for_a_person_if_the_tenant_requires_it_or_if_tainted() {
     let (made, _) = reflect_with_actions(&ground, &none.alice).await;
     assert_eq!((&made["run"], &made["reason"]), (&Value::Null, &Value::Null), "{made}");
     service.check_log();
+}
+
+/// A reflection shows the request of each conversation, and its waiting actions are counted and announced.
+#[tokio::test]
+async fn waiting_actions_are_counted_and_announced() {
+    let ground = Ground::new();
+    let model = FakeServer::start([tells("Chores were done.", &pointing(2))]);
+    let service = ground.serve(&[chat(&model.url()).to_vec(), vec![("KNOWHOW_PRIVATE_WEBHOOKS", "true")]].concat());
+    let world = World::at(&service, &service, with_actions("human")).await;
+    at_noon(&world.alice).await;
+    let hook = FakeServer::start([Reply::Body(Vec::new())]);
+    world.admin.put("/v1/admin/webhook", json!({"url": hook.url()})).await.ok(200);
+    agent_skills(&world, "alice").await;
+    let talk = converse_long(&world.alice, "THE-REQUEST of the day: do the chores").await;
+    ground.idle();
+    let (_, run) = reflect_with_actions(&ground, &world.alice).await;
+    assert_eq!(run["counts"]["proposed"], 2, "{run}");
+    let waiting = world.alice.get("/v1/learning").await.ok(200)["waiting"].clone();
+    assert_eq!(waiting, json!({"dreams": 0, "reflections": 2}));
+    let [told] = &hook.seen()[..] else { panic!("{} messages", hook.seen().len()) };
+    assert_eq!((&told.body["type"], &told.body["data"]["waiting"]), (&json!("reflection.waiting"), &json!(2)));
+    let [(_, data)] = &asked(&model)[..] else { panic!("{:?}", asked(&model)) };
+    let question: Value = serde_json::from_str(data).unwrap();
+    let messages = question["conversations"][0]["messages"].as_array().unwrap();
+    assert!(messages[0]["text"].as_str().unwrap().starts_with("THE-REQUEST"), "{talk} {question:#}");
+    assert_eq!((messages.len(), &messages[19]["text"]), (20, &json!("reply 9")), "{question:#}");
+    service.check_log();
+}
+
+/// Creates an ended conversation of ten turns.
+async fn converse_long(who: &Caller, message: &str) -> String {
+    let talk = Talk::open(who, json!({"tools": "full"})).await;
+    for turn in 0..10 {
+        talk.say(&if turn == 0 { message.to_owned() } else { format!("message {turn}") }).await;
+        talk.tell("/reply", json!({"message": format!("reply {turn}"), "rounds": 1})).await;
+    }
+    who.post(&talk.path("/end"), json!({})).await.ok(200);
+    talk.id
 }

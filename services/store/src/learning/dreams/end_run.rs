@@ -6,6 +6,7 @@ use knowhow_domain::{DreamId, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::notice::notify_reviewers;
 use crate::WriteTx;
 use crate::vault::statement;
 
@@ -13,6 +14,7 @@ use crate::vault::statement;
 #[derive(Debug, Clone, Default)]
 pub struct EndedRun<'a> {
     pub state: Option<RunState>,
+    /// The reason. A new state without a reason removes the stored one.
     pub reason: Option<&'a str>,
     pub fingerprint: Option<&'a [u8]>,
     /// Model calls to append.
@@ -33,7 +35,7 @@ statement! {
     } -> (),
     "-- dreams.end_run
     with ended as (
-        update dream_runs r set state = coalesce($4, r.state), reason = coalesce($5, r.reason),
+        update dream_runs r set state = coalesce($4, r.state), reason = case when $4::text is null then coalesce($5, r.reason) else $5 end,
             fingerprint = coalesce($6, r.fingerprint), calls = r.calls || $7, tokens = r.tokens + $8,
             archived = r.archived + $13, texts_until = greatest(r.texts_until, $14),
             finished_at = case when $4::text is null then r.finished_at else coalesce(r.finished_at, $10) end,
@@ -65,4 +67,7 @@ pub fn end(tx: &mut WriteTx, run: DreamId, ended: &EndedRun<'_>) {
         archived: ended.archived,
         texts_until: ended.texts_until,
     });
+    if matches!(ended.state, Some(RunState::Planned | RunState::Partly)) {
+        notify_reviewers(tx, run);
+    }
 }

@@ -4,7 +4,6 @@ mod session;
 mod skill;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::sessions::message::Speaker;
 use knowhow_domain::{Error, Result, SessionId, first_id_of};
 use uuid::Uuid;
 
@@ -12,28 +11,51 @@ pub use session::DreamSession;
 pub use skill::DreamSkill;
 
 use self::session::DreamSessionRow;
-use crate::vault::value::{Utf8, uuids};
-use crate::vault::{Word, read, row, statement, write};
+use crate::vault::value::Utf8;
+use crate::vault::{read, row, statement, write};
 use crate::{Database, Principal};
 
 // If the library is large, reads only the most recently changed skills within the limits.
 statement! {
-    read ListSkills<'a> { model: Option<&'a str>, uses_since: DateTime<Utc>, most: i64, most_bytes: i64 } -> DreamSkill,
+    read ListSkills<'a> {
+        model: Option<&'a str>, uses_since: DateTime<Utc>, most: i64, most_bytes: i64, grown_since: DateTime<Utc>,
+        rest_days: i32,
+    } -> DreamSkill,
     "-- dreams.list_skills
     with newest as materialized (
-        select n.skill_id from (
-            select s.skill_id, row_number() over w as place, sum(s.document_bytes) over w as bytes
+        select n.skill_id, n.name from (
+            select s.skill_id, s.name, row_number() over w as place, sum(s.document_bytes) over w as bytes
             from skill_states s
             where s.tenant_id = $1 and s.user_id = $2
             window w as (order by s.updated_at desc, s.skill_id)) n
         where n.place <= $5 and n.bytes <= $6
+    ), learned as (
+        select v.skill_id, max(v.created_at) filter (where v.change = 'optimize') as patched_at,
+               max(v.version) filter (where v.change = 'optimize') as patched_version,
+               sum(v.document_bytes - p.document_bytes) filter (where v.created_at > $7) as grown
+        from skill_versions v
+        left join skill_versions p on p.tenant_id = $1 and p.user_id = $2 and p.skill_id = v.skill_id
+            and p.version = v.version - 1
+        where v.tenant_id = $1 and v.user_id = $2 and v.actor = 'dream' and v.change in ('optimize', 'patch', 'rollback')
+        group by v.skill_id
+    ), answered as (
+        select n.skill_id, l.patched_at, l.patched_version, l.grown,
+               greatest(l.patched_at, r.rests_until - make_interval(days => $8)) as answered_at
+        from newest n
+        left join learned l on l.skill_id = n.skill_id
+        left join dream_rests r on r.tenant_id = $1 and r.user_id = $2 and r.key = 'answered:' || n.name
     ), outcomes as (
-        select e.skill_id, count(*) filter (where e.outcome = 'success') as successes,
+        select e.skill_id, sum(e.times) as uses, count(*) filter (where e.outcome = 'success') as successes,
                count(*) filter (where e.outcome = 'failure') as failures,
-               count(*) filter (where e.outcome = 'partial') as partials
+               count(*) filter (where e.outcome = 'partial') as partials,
+               count(e.outcome) filter (where f.is_fresh) as fresh_outcomes,
+               count(*) filter (where f.is_fresh and e.outcome = 'success') as fresh_successes
         from usage_events e
+        left join answered a on a.skill_id = e.skill_id
+        cross join lateral (
+            select a.answered_at is null or coalesce(e.outcome_at, e.at) > a.answered_at
+                   and e.version >= coalesce(a.patched_version, 0) as is_fresh) f
         where e.tenant_id = $1 and e.user_id = $2 and e.day >= ($4::timestamptz at time zone 'UTC')::date
-          and e.outcome is not null
         group by e.skill_id
     ), merges as (
         select v.skill_id, max(v.created_at) as merged_at, count(*) as merges
@@ -44,13 +66,15 @@ statement! {
     select s.skill_id, s.name, s.description, s.see_also, s.source, s.pinned, s.version, s.tainted, s.created_at,
            jsonb_array_length(s.resources) > 0 as has_files, s.document,
            s.content_at_byte, coalesce(e.embedding::vector::real[], v.embedding::vector::real[]) as vector,
-           coalesce(o.successes, 0) as successes,
-           coalesce(o.failures, 0) as failures, coalesce(o.partials, 0) as partials, m.merged_at,
-           coalesce(m.merges, 0) as merges
+           coalesce(o.uses, 0)::bigint as uses, coalesce(o.successes, 0) as successes,
+           coalesce(o.failures, 0) as failures, coalesce(o.partials, 0) as partials,
+           coalesce(o.fresh_outcomes, 0) as fresh_outcomes, coalesce(o.fresh_successes, 0) as fresh_successes,
+           a.patched_at, a.answered_at, coalesce(a.grown, 0)::bigint as grown, m.merged_at, coalesce(m.merges, 0) as merges
     from newest n
     join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = n.skill_id
     left join skill_embeddings e on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
     left join starter_vectors v on v.starter_id = s.starter_id and v.model = $3
+    left join answered a on a.skill_id = s.skill_id
     left join outcomes o on o.skill_id = s.skill_id
     left join merges m on m.skill_id = s.skill_id
     order by s.name"
@@ -60,6 +84,10 @@ statement! {
 #[derive(Debug, Clone, Copy)]
 pub struct SkillLimits {
     pub uses_since: DateTime<Utc>,
+    /// Start of the period of the growth by learning.
+    pub grown_since: DateTime<Utc>,
+    /// Rest of rejected proposals, in days.
+    pub rest_days: i32,
     /// Maximum number of skills.
     pub most: i64,
     /// Maximum total size of their texts in bytes.
@@ -73,8 +101,8 @@ pub async fn list_skills(
     model: Option<&str>,
     span: SkillLimits,
 ) -> Result<Vec<DreamSkill>> {
-    let SkillLimits { uses_since, most, most_bytes } = span;
-    read(db, principal, ListSkills { model, uses_since, most, most_bytes }).await
+    let SkillLimits { uses_since, grown_since, rest_days, most, most_bytes } = span;
+    read(db, principal, ListSkills { model, uses_since, most, most_bytes, grown_since, rest_days }).await
 }
 
 row! { struct DreamDocumentRow { name: String, document: Utf8 } }
@@ -187,44 +215,4 @@ pub async fn put_session_vectors(
     let dims = i32::try_from(vectors.first().map_or(0, |(_, vector)| vector.len())).map_err(Error::internal)?;
     let numbers = vectors.iter().flat_map(|(_, vector)| vector.iter().copied()).collect();
     write(db, principal, PutSessionVectors { model, sessions, numbers, dims }).await.map(drop)
-}
-
-/// A message in a conversation.
-#[derive(Debug, Clone)]
-pub struct SessionMessage {
-    pub session: SessionId,
-    pub speaker: Speaker,
-    /// Beginning of the text.
-    pub text: String,
-}
-
-row! { SessionMessage { session: Uuid = session_id, speaker: Word<Speaker>, text: String = content } }
-
-statement! {
-    read ListMessages { sessions: Vec<Uuid>, most: i64, characters: i32 } -> SessionMessage,
-    "-- dreams.list_messages
-    select l.session_id, l.speaker, l.content
-    from unnest($3::uuid[]) with ordinality as w (session_id, place)
-    cross join lateral (
-        select g.session_id, g.message_id, g.speaker, left(g.content, $5) as content from messages g
-        where g.tenant_id = $1 and g.user_id = $2 and g.session_id = w.session_id
-        order by g.message_id desc
-        limit $4) l
-    order by w.place, l.message_id"
-}
-
-/// Limits for reading messages.
-#[derive(Debug, Clone, Copy)]
-pub struct MessageLimits<'a> {
-    pub sessions: &'a [SessionId],
-    /// Maximum number of messages per conversation; the last ones are read.
-    pub most: i64,
-    /// Maximum number of characters of each message.
-    pub characters: i32,
-}
-
-/// Lists the last messages of conversations, in their original order.
-pub async fn list_messages(db: &Database, principal: &Principal, of: MessageLimits<'_>) -> Result<Vec<SessionMessage>> {
-    let MessageLimits { sessions, most, characters } = of;
-    read(db, principal, ListMessages { sessions: uuids(sessions.iter().copied()), most, characters }).await
 }

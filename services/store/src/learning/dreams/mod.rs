@@ -3,6 +3,8 @@
 pub(crate) mod absorb;
 pub(crate) mod end_run;
 pub(crate) mod inputs;
+pub(crate) mod log;
+pub(crate) mod notice;
 pub(crate) mod ops;
 pub(crate) mod restore;
 pub(crate) mod runs;
@@ -12,9 +14,11 @@ pub use crate::across::dreams::{DueNights, end_lost_runs, enqueue_nights};
 pub use absorb::{Absorbed, absorb};
 pub use end_run::{EndedRun, end};
 pub use inputs::{
-    ConversationFilter, DreamSession, DreamSkill, MessageLimits, SessionMessage, SkillLimits, list_documents,
-    list_messages, list_sessions, list_skills, put_session_vectors,
+    ConversationFilter, DreamSession, DreamSkill, SkillLimits, list_documents, list_sessions, list_skills,
+    put_session_vectors,
 };
+pub use log::{MessageLimits, SessionMessage, SessionUse, list_messages, list_uses};
+pub use notice::{find_unnotified, note_notified};
 pub use ops::{
     NewOp, OpState, OpenOp, StoredOp, add_ops, find_later, list_learned, list_open, list_ops, lock_with_ops, put_ops,
 };

@@ -5,7 +5,7 @@ mod stored;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::learning::dream::{OpOutcome, OperationKind, Undone};
+use knowhow_domain::learning::dream::{OpOutcome, OperationKind, RunPass, Undone};
 use knowhow_domain::{Check, DreamId, Result};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ pub use stored::StoredOp;
 use self::stored::OpRow;
 use super::runs::{RunDetail, lock_ahead, locked};
 use crate::vault::value::uuids;
-use crate::vault::{read, row, statement};
+use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal, WriteTx};
 
 /// An operation to store.
@@ -25,6 +25,8 @@ pub struct NewOp {
     pub kind: Option<OperationKind>,
     pub op: Value,
     pub outcome: OpOutcome,
+    /// Whether it was refused because a similar proposal rests. Not stored.
+    pub rests: bool,
     pub reasons: Vec<String>,
     pub checks: Vec<Check>,
     pub tainted_by: Vec<String>,
@@ -189,18 +191,20 @@ pub async fn find_later(tx: &mut WriteTx, run: DreamId, skills: Vec<Uuid>) -> Re
 #[derive(Debug, Clone)]
 pub struct OpenOp {
     pub op: Value,
+    /// Pass of its run.
+    pub pass: RunPass,
     /// Conversations that the operation is based on.
     pub sessions: Vec<Uuid>,
     /// Time until which the operation waits.
     pub until: DateTime<Utc>,
 }
 
-row! { OpenOp { op: Value, sessions: Vec<Uuid>, until: DateTime<Utc> = texts_until } }
+row! { struct OpenRow { op: Value, pass: Word<RunPass>, sessions: Vec<Uuid>, texts_until: DateTime<Utc> } }
 
 statement! {
-    read ListOpen {} -> OpenOp,
+    read ListOpen {} -> OpenRow,
     "-- dreams.list_open
-    select o.op, o.sessions, r.texts_until from dream_runs r
+    select o.op, r.pass, o.sessions, r.texts_until from dream_runs r
     cross join lateral (
         select p.op, p.sessions from dream_ops p
         where p.tenant_id = $1 and p.user_id = $2 and p.run_id = r.run_id and p.outcome in ('proposed', 'waiting')
@@ -210,5 +214,6 @@ statement! {
 
 /// Lists operations that wait for a decision by a person.
 pub async fn list_open(db: &Database, principal: &Principal) -> Result<Vec<OpenOp>> {
-    read(db, principal, ListOpen {}).await
+    let open = |row: OpenRow| OpenOp { op: row.op, pass: row.pass.0, sessions: row.sessions, until: row.texts_until };
+    Ok(read(db, principal, ListOpen {}).await?.into_iter().map(open).collect())
 }

@@ -23,8 +23,18 @@ statement! {
     select l.time_zone,
            case when l.tokens_on = ($3::timestamptz at time zone 'UTC')::date then l.tokens else 0 end as tokens_today,
            (select coalesce(sum(r.archived), 0)::bigint from dream_runs r
-            where r.tenant_id = $1 and r.user_id = $2 and r.run_id >= $4 and r.state <> 'undone') as archived_lately
+            where r.tenant_id = $1 and r.user_id = $2 and r.run_id >= $4 and r.state <> 'undone') as archived_lately,
+           coalesce(w.dreams, 0) as waiting_in_dreams, coalesce(w.reflections, 0) as waiting_in_reflections
     from (select 1) one
+    cross join lateral (
+        select count(*) filter (where r.pass <> 'reflection') as dreams,
+               count(*) filter (where r.pass = 'reflection') as reflections
+        from dream_runs r
+        cross join lateral (
+            select 1 from dream_ops o
+            where o.tenant_id = $1 and o.user_id = $2 and o.run_id = r.run_id and o.outcome in ('proposed', 'waiting')
+            offset 0) pending
+        where r.tenant_id = $1 and r.user_id = $2 and r.state in ('planned', 'partly') and not r.dry_run) w
     left join learning l on l.tenant_id = $1 and l.user_id = $2"
 }
 
@@ -50,7 +60,7 @@ pub async fn find_learning(
     let passes = read(db, principal, ListPasses { first: first_id_of(since), since });
     let (own, passes) = futures_util::try_join!(own, passes)?;
     let own = own.into_iter().next();
-    let nobody = LearningRow { time_zone: None, tokens_today: 0, archived_lately: 0 };
+    let nobody = LearningRow::default();
     Ok((own.unwrap_or(nobody), passes.into_iter().map(PassRow::from).collect()))
 }
 

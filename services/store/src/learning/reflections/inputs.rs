@@ -46,7 +46,7 @@ statement! {
     select s.session_id, s.started_at, s.tainted_by, c.summary, s.quality, coalesce(f.corrections, 0) as corrections,
            coalesce(f.thumbs_up, 0) as thumbs_up, coalesce(f.thumbs_down, 0) as thumbs_down,
            coalesce(f.notes, '{}') as notes, coalesce(o.skills, '{}') as outcome_skills,
-           coalesce(o.outcomes, '{}') as outcomes, u.used
+           coalesce(o.outcomes, '{}') as outcomes, coalesce(o.versions, '{}') as outcome_versions, u.used
     from span
     join sessions s on s.tenant_id = $1 and s.user_id = $2 and s.session_id >= $7 and s.last_message_at >= span.since and s.last_message_at < span.ends
     left join conversation_summaries c on c.tenant_id = $1 and c.user_id = $2 and c.session_id = s.session_id
@@ -64,7 +64,8 @@ statement! {
                      where m.tenant_id = $1 and m.user_id = $2 and m.conversation = s.session_id
                      order by 1) as used) u
     left join lateral (
-        select array_agg(k.name order by e.at) as skills, array_agg(e.outcome order by e.at) as outcomes
+        select array_agg(k.name order by e.at) as skills, array_agg(e.outcome order by e.at) as outcomes,
+               array_agg(e.version order by e.at) as versions
         from usage_events e
         join skills k on k.tenant_id = $1 and k.user_id = $2 and k.skill_id = e.skill_id
         where e.tenant_id = $1 and e.user_id = $2 and e.kind = 'used' and e.outcome is not null
@@ -163,12 +164,12 @@ pub async fn list_below(db: &Database, principal: &Principal, of: BelowOf<'_>) -
     Ok(read(db, principal, asked).await?.into_iter().map(below).collect())
 }
 
-row! { struct SessionSkillsRow { session_id: Uuid, used: Vec<Uuid>, tainted: bool } }
+row! { struct SessionSkillsRow { session_id: Uuid, started_at: DateTime<Utc>, used: Vec<Uuid>, tainted: bool } }
 
 statement! {
     read ListUsed { sessions: Vec<Uuid> } -> SessionSkillsRow,
     "-- reflections.list_used
-    select s.session_id, s.injected as used, s.tainted_by <> '{}' as tainted
+    select s.session_id, s.started_at, s.injected as used, s.tainted_by <> '{}' as tainted
     from sessions s
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = any ($3)
     order by s.session_id"
@@ -178,6 +179,7 @@ statement! {
 #[derive(Debug, Clone)]
 pub struct ReflectedSession {
     pub id: SessionId,
+    pub started_at: DateTime<Utc>,
     /// Skills that turns of the conversation included in full.
     pub used: Vec<SkillId>,
     /// Whether the conversation has read untrusted content.
@@ -189,6 +191,7 @@ pub async fn list_used(db: &Database, principal: &Principal, sessions: &[Session
     let sessions = sessions.iter().map(|session| session.0).collect();
     let session_of = |row: SessionSkillsRow| ReflectedSession {
         id: SessionId(row.session_id),
+        started_at: row.started_at,
         used: row.used.into_iter().map(SkillId).collect(),
         is_tainted: row.tainted,
     };

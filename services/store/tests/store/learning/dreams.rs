@@ -202,6 +202,7 @@ fn op(kind: &str, sessions: &[Uuid], outcome: OpOutcome) -> NewOp {
         kind: None,
         op: json!({ "op": kind }),
         outcome,
+        rests: false,
         reasons: Vec::new(),
         checks: Vec::new(),
         tainted_by: Vec::new(),

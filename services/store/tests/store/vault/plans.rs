@@ -22,9 +22,16 @@ const NEW_USERS: u32 = 3_000;
 const HISTORY: &[&str] =
     &["audit_log", "messages", "sessions", "skill_resources", "skill_versions", "turns", "usage_events"];
 
-/// Indexes with few rows of a user: open sessions, tainted skills, waiting submissions, and dreams that can be
-/// decided or undone.
-const FEW: &[&str] = &["dream_runs_live", "sessions_open", "skills_by_alias", "skills_tainted", "submissions_waiting"];
+/// Indexes with few rows of a user: open sessions, tainted skills, waiting submissions, dreams that can be decided or
+/// undone, and versions that learning made.
+const FEW: &[&str] = &[
+    "dream_runs_live",
+    "sessions_open",
+    "skill_versions_learned",
+    "skills_by_alias",
+    "skills_tainted",
+    "submissions_waiting",
+];
 
 /// Statements that need all of a user's rows: the statement, and words of the finding.
 const WHOLE: &[(&str, &str)] = &[

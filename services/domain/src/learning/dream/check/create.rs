@@ -1,16 +1,10 @@
 //! Checks an operation that creates a skill for a recurring request.
 
-use std::collections::BTreeSet;
-
 use super::plan_state::PlanState;
 use super::temporary_content::{claims_success, list_temporary_content};
 use super::{Checked, ShownSession};
+use crate::learning::dream::cosine::SAME_COSINE;
 use crate::learning::dream::{Operation, RunPass};
-
-/// Minimum cosine to an existing skill at which a new skill counts as its duplicate.
-const SAME_COSINE: f32 = 0.85;
-/// Minimum number of conversations of the same gap that a new skill needs as evidence.
-const LEAST_EVIDENCE: usize = 2;
 
 pub(super) struct CreateCheck<'a> {
     pub(super) index: usize,
@@ -30,8 +24,11 @@ impl CreateCheck<'_> {
             if evidence.is_empty() {
                 return Err("no shown conversation supports it".to_owned());
             }
-        } else if !is_of_one_gap(state, &evidence) {
-            return Err(format!("fewer than {LEAST_EVIDENCE} conversations of one recurring request ask for it"));
+        } else {
+            state.check_gap(&evidence)?;
+        }
+        if let Some(twin) = state.twin_of(self.index) {
+            return Err(format!("operation {} creates a skill with the same content", twin + 1));
         }
         if let Some(closest) = state.shown.closest.get(&self.index).filter(|closest| closest.cosine >= SAME_COSINE) {
             return Err(format!("'{}' already covers this: patch it", closest.name));
@@ -52,12 +49,4 @@ impl CreateCheck<'_> {
         }
         Ok(Vec::new())
     }
-}
-
-/// Checks whether enough of the evidence belongs to the same gap.
-fn is_of_one_gap(state: &PlanState<'_>, evidence: &[&ShownSession]) -> bool {
-    let shared = |gap: &BTreeSet<String>| evidence.iter().filter(|session| gap.contains(&session.name)).count();
-    // If a gap has only one conversation, this conversation is enough: its problem was solved without a skill.
-    let is_enough = |gap: &BTreeSet<String>| !gap.is_empty() && shared(gap) >= LEAST_EVIDENCE.min(gap.len());
-    state.shown.candidates.gaps.iter().any(is_enough)
 }

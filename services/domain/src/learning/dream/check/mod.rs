@@ -3,6 +3,7 @@
 
 mod archive;
 mod create;
+mod evidence;
 mod lost_tokens;
 mod merge;
 mod parent;
@@ -12,6 +13,7 @@ mod see_also;
 mod shown;
 mod temporary_content;
 
+pub use self::patch::WEEKLY_GROWTH;
 pub use self::see_also::MOST_POINTERS;
 pub use self::shown::{Archiving, Candidates, ClosestSkill, Shown, ShownSession, ShownSkill};
 
@@ -24,7 +26,7 @@ use self::plan_state::PlanState;
 use self::see_also::SeeAlsoCheck;
 #[cfg(test)]
 use super::Pass;
-use super::{Operation, OperationKind, ReadOperation, RunPass, rest_keys};
+use super::{Operation, OperationKind, ReadOperation, RunPass};
 
 /// Result of checking an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum Ruling {
     Wait(Vec<String>),
     /// Refuse the operation, for this reason.
     Refuse(String),
+    /// Refuse the operation for now: it was undone or rejected, it waits, or its conversations were answered.
+    Rest(String),
 }
 
 /// Reasons for leaving an operation to a person, or the reason for refusing it.
@@ -52,6 +56,9 @@ fn rule(state: &mut PlanState<'_>, index: usize, read: &ReadOperation) -> Ruling
         Ok(operation) => operation,
         Err(reason) => return Ruling::Refuse(reason.clone()),
     };
+    if let Some(reason) = state.why_resting(operation) {
+        return Ruling::Rest(reason);
+    }
     match check(state, index, operation) {
         Err(reason) => Ruling::Refuse(reason),
         Ok(reasons) => {
@@ -66,7 +73,6 @@ fn check(state: &PlanState<'_>, index: usize, operation: &Operation) -> Checked 
     if !belongs(state.shown.pass, kind) {
         return Err(format!("'{kind}' is not an operation of the pass '{}'", state.shown.pass));
     }
-    check_rest(state, operation)?;
     check_count(state, kind)?;
     state.check_unchanged(operation)?;
     let mut reasons = state.reasons_to_wait(operation);
@@ -82,17 +88,6 @@ fn belongs(pass: RunPass, kind: OperationKind) -> bool {
         RunPass::Consolidate => matches!(kind, Merge | Parent | SeeAlso | Archive),
         RunPass::Optimize => matches!(kind, Patch | SeeAlso),
         RunPass::Reflection => true,
-    }
-}
-
-fn check_rest(state: &PlanState<'_>, operation: &Operation) -> Result<(), String> {
-    let rests = |key: &String| state.shown.resting.get(key).filter(|until| **until > state.shown.now);
-    match rest_keys(operation).iter().find_map(rests) {
-        Some(until) => Err(format!(
-            "this was undone or rejected, or waits for a decision; it rests until {}",
-            until.format("%Y-%m-%d")
-        )),
-        None => Ok(()),
     }
 }
 

@@ -2,14 +2,17 @@
 
 use serde_json::Value;
 
-use super::Checked;
 use super::lost_tokens::describe_missing;
 use super::plan_state::{PlanState, text_of};
 use super::temporary_content::check_no_new_secret;
+use super::{Checked, ShownSkill};
 use crate::SkillDocument;
 use crate::learning::dream::RunPass;
 use crate::learning::dream::tokens::{hard_tokens, missing_of};
 use crate::skills::patch::{Edit, Strategy, apply_edits};
+
+/// Maximum number of bytes that learning adds to a skill within 7 days. It prevents that a text grows each night.
+pub const WEEKLY_GROWTH: i64 = 3_000;
 
 /// Frontmatter keys that a patch may change. Their texts serve to find the skill.
 const OPEN_KEYS: [&str; 4] = ["description", "summary", "tags", "triggers"];
@@ -24,7 +27,10 @@ pub(super) struct PatchCheck<'a> {
 impl PatchCheck<'_> {
     pub(super) fn check(&self, state: &PlanState<'_>) -> Checked {
         let skill = state.whole_skill(self.name, self.version)?;
-        state.evidence(self.evidence)?;
+        let evidence = state.evidence(self.evidence)?;
+        if state.shown.pass == RunPass::Gaps {
+            state.check_gap(&evidence)?;
+        }
         // Other files were not shown to the model. `replace_all` is allowed, because the patched text is checked.
         if self.edits.iter().any(|edit| !matches!(edit.path.as_deref(), None | Some("SKILL.md" | "frontmatter"))) {
             return Err("it edits a file other than SKILL.md".to_owned());
@@ -36,6 +42,7 @@ impl PatchCheck<'_> {
             return Err("its edits do not change the text".to_owned());
         }
         check_unchanged_fields(&before, &patched.document)?;
+        check_growth(skill, &patched.document)?;
         check_no_new_secret(&[&before], &patched.document)?;
         let mut reasons = Vec::new();
         if patched.matched == Strategy::Similarity {
@@ -47,7 +54,21 @@ impl PatchCheck<'_> {
                 self.name
             ));
         }
+        if state.shown.pass == RunPass::Gaps && !state.shown.candidates.near.contains(self.name) {
+            reasons.push(format!("'{}' is not known to be close to the request", self.name));
+        }
         Ok(reasons)
+    }
+}
+
+/// Checks that a skill does not grow too fast by learning.
+fn check_growth(skill: &ShownSkill, after: &SkillDocument) -> Result<(), String> {
+    let bytes = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
+    let added = bytes(after.raw()) - bytes(&skill.raw);
+    let grown = skill.grown.max(0).saturating_add(added);
+    match added > 0 && grown > WEEKLY_GROWTH {
+        true => Err(format!("learning would add {grown} bytes within 7 days; the limit is {WEEKLY_GROWTH}")),
+        false => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::evidence::is_enough;
 use super::{Shown, ShownSession, ShownSkill};
 use crate::SkillDocument;
 use crate::learning::dream::{Operation, OperationKind, ReadOperation};
@@ -36,6 +37,10 @@ pub(super) struct PlanState<'a> {
     written: HashMap<String, String>,
     counts: HashMap<OperationKind, usize>,
     archived: usize,
+    /// Indices of the operations that were not refused.
+    pub(super) accepted: HashSet<usize>,
+    /// For each conversation that a previous operation answers, the index of this operation.
+    pub(super) spent: HashMap<String, usize>,
 }
 
 impl<'a> PlanState<'a> {
@@ -56,6 +61,8 @@ impl<'a> PlanState<'a> {
             written: HashMap::new(),
             counts: HashMap::new(),
             archived: 0,
+            accepted: HashSet::new(),
+            spent: HashMap::new(),
         }
     }
 
@@ -63,6 +70,12 @@ impl<'a> PlanState<'a> {
     pub(super) fn record(&mut self, index: usize, operation: &Operation, waits: bool) {
         let kind = operation.kind();
         *self.counts.entry(kind).or_default() += 1;
+        self.accepted.insert(index);
+        if let Operation::Create { evidence, .. } | Operation::Patch { evidence, .. } = operation {
+            let answered = self.shown.candidates.gaps.iter().filter(|gap| is_enough(gap, evidence)).flatten();
+            let answered: Vec<String> = answered.chain(evidence).cloned().collect();
+            self.spent.extend(answered.into_iter().map(|name| (name, index)));
+        }
         let target = operation.target();
         let is_made = self.is_free(target) || self.effects.get(target).is_some_and(|effect| effect.is_made);
         self.effects.insert(target.to_owned(), PlannedEffect { by: index, kind, is_made, is_gone: false, waits });

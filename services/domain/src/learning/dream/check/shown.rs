@@ -31,6 +31,11 @@ pub struct Shown {
     /// Keys of undone, rejected or undecided operations, each with the time until which operations with this key are
     /// refused. See [`rest_keys`](crate::learning::dream::rest_keys).
     pub resting: BTreeMap<String, DateTime<Utc>>,
+    /// For each skill, the shown conversations that are no new evidence. They began before the last patch by learning, or
+    /// a person has rejected a patch for them.
+    pub answered: BTreeMap<String, BTreeSet<String>>,
+    /// For each new skill, the new skills before it with the same content. Keys and values are indices of operations.
+    pub twins: HashMap<usize, Vec<usize>>,
     /// Size limits for skills.
     pub limits: Limits,
 }
@@ -58,6 +63,8 @@ pub struct ShownSkill {
     pub merges: u32,
     /// Whether the skill has text from a tainted session that no person has approved.
     pub is_tainted: bool,
+    /// Number of bytes that learning has added to the text within 7 days.
+    pub grown: i64,
 }
 
 /// A conversation that was shown to the model.
@@ -76,8 +83,10 @@ pub struct Candidates {
     pub pairs: Vec<[String; 2]>,
     /// Name prefixes shared by several skills without a guide, e.g. `mcp`.
     pub prefixes: BTreeSet<String>,
-    /// Names of the conversations with each recurring request.
+    /// Labels of the conversations with each recurring request.
     pub gaps: Vec<BTreeSet<String>>,
+    /// Skills close to a recurring request, which may be patched to answer it.
+    pub near: BTreeSet<String>,
     /// Skills that led to failures or are too short.
     pub weak: BTreeSet<String>,
 }

@@ -25,3 +25,11 @@ fn the_mean_covers_all_vectors() {
     assert_eq!(mean_of([&[1.0, 3.0][..], &[3.0, 5.0]]), [2.0, 4.0]);
     assert_eq!(mean_of([]), Vec::<f32>::new());
 }
+
+#[test]
+fn twins_are_earlier_texts_with_nearly_the_same_embedding() {
+    let vectors =
+        vec![(0, vec![1.0, 0.0]), (2, vec![0.0, 1.0]), (3, vec![1.0, 0.1]), (4, Vec::new()), (5, vec![2.0, 0.0])];
+    let twins = find_twins(&vectors);
+    assert_eq!(twins, [(3, vec![0]), (5, vec![0, 3])].into());
+}

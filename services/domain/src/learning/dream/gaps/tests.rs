@@ -55,6 +55,15 @@ fn requests_close_to_a_skill_or_an_example_are_no_gap() {
 }
 
 #[test]
+fn the_skill_closest_to_requests_may_be_extended() {
+    let near = |skills: &[&[f32]]| find_near(skills, &[&EAST, &NEAR_EAST, &[]]);
+    assert_eq!(near(&[&[0.5, 0.866, 0.0], &[0.45, 0.0, 0.893], &UP]), Some(0));
+    assert_eq!(near(&[&UP, &EAST]), Some(1));
+    assert_eq!(near(&[&UP, &[], &[0.3, 0.0, 0.95]]), None);
+    assert_eq!(find_near(&[&EAST], &[&[]]), None);
+}
+
+#[test]
 fn chatter_is_no_gap() {
     let requests = two_like_requests();
     assert_eq!(find_gaps(&requests, &KnownVectors { chatter: &[&EAST], ..KnownVectors::default() }), []);

@@ -26,10 +26,21 @@ pub struct DreamSkill {
     pub body_at: usize,
     /// Vector made by the requested model, if it exists.
     pub vector: Option<Vec<f32>>,
-    /// Number of outcomes reported as successes in the last 30 days.
+    /// Number of uses in the last 30 days, and of outcomes reported in that time.
+    pub uses: i64,
     pub successes: i64,
     pub failures: i64,
     pub partials: i64,
+    /// Number of these outcomes, and of the successes among them, that no patch by learning and no decision has
+    /// answered yet.
+    pub fresh_outcomes: i64,
+    pub fresh_successes: i64,
+    /// Time of learning's last patch for failures; `None` before the first one.
+    pub patched_at: Option<DateTime<Utc>>,
+    /// Time of that patch, or of the last rejection of one, whichever is later.
+    pub answered_at: Option<DateTime<Utc>>,
+    /// Number of bytes that learning has recently added to the text.
+    pub grown: i64,
     /// Time of the last merge into this skill (`None` before the first merge), and number of merges.
     pub merged_at: Option<DateTime<Utc>>,
     pub merges: i64,
@@ -46,7 +57,8 @@ row! {
     DreamSkill {
         id: Uuid = skill_id, name: String, description: String, see_also: Vec<String>, source: Word<Source>,
         pinned: bool, version: i32, tainted: bool, created_at: DateTime<Utc>, has_files: bool, document: Utf8,
-        body_at: Offset = content_at_byte, vector: Option<Vec<f32>>, successes: i64, failures: i64, partials: i64,
-        merged_at: Option<DateTime<Utc>>, merges: i64,
+        body_at: Offset = content_at_byte, vector: Option<Vec<f32>>, uses: i64, successes: i64, failures: i64,
+        partials: i64, fresh_outcomes: i64, fresh_successes: i64, patched_at: Option<DateTime<Utc>>,
+        answered_at: Option<DateTime<Utc>>, grown: i64, merged_at: Option<DateTime<Utc>>, merges: i64,
     }
 }

@@ -43,14 +43,23 @@ impl From<StoredPass> for PassRow {
     }
 }
 
-row! { LearningRow { time_zone: Option<String>, tokens_today: i64, archived_lately: i64 } }
+row! {
+    LearningRow {
+        time_zone: Option<String>, tokens_today: i64, archived_lately: i64, waiting_in_dreams: i64,
+        waiting_in_reflections: i64,
+    }
+}
 
 /// A user's own settings, and today's usage.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct LearningRow {
     pub time_zone: Option<String>,
     /// Number of tokens used on the current UTC day.
     pub tokens_today: i64,
     /// Number of skills that dreams archived within 30 days and that were not restored.
     pub archived_lately: i64,
+    /// Number of operations of dreams that wait for a decision.
+    pub waiting_in_dreams: i64,
+    /// Number of operations of reflections that wait for a decision.
+    pub waiting_in_reflections: i64,
 }

@@ -23,8 +23,8 @@ pub struct DayConversation {
     pub thumbs_down: i64,
     /// Notes in the judgements.
     pub notes: Vec<String>,
-    /// Reported outcomes by skill: `success`, `failure` or `partial`.
-    pub outcomes: Vec<(String, String)>,
+    /// Reported outcomes: the skill, its version, and `success`, `failure` or `partial`.
+    pub outcomes: Vec<(String, i32, String)>,
     /// Skills used in the conversation.
     pub used: Vec<SkillId>,
 }
@@ -33,7 +33,8 @@ row! {
     struct ConversationRow {
         session_id: Uuid, started_at: DateTime<Utc>, tainted_by: Vec<String>, summary: Option<Summary>,
         quality: Option<String>, corrections: i64, thumbs_up: i64, thumbs_down: i64, notes: Vec<String>,
-        outcome_skills: Vec<String>, outcomes: Vec<String>, used: Vec<Uuid>,
+        outcome_skills: Vec<String>, outcomes: Vec<String>,
+        outcome_versions: Vec<i32>, used: Vec<Uuid>,
     }
 }
 
@@ -49,7 +50,13 @@ impl From<ConversationRow> for DayConversation {
             thumbs_up: row.thumbs_up,
             thumbs_down: row.thumbs_down,
             notes: row.notes,
-            outcomes: row.outcome_skills.into_iter().zip(row.outcomes).collect(),
+            outcomes: row
+                .outcome_skills
+                .into_iter()
+                .zip(row.outcome_versions)
+                .zip(row.outcomes)
+                .map(|((skill, version), outcome)| (skill, version, outcome))
+                .collect(),
             used: row.used.into_iter().map(SkillId).collect(),
         }
     }

@@ -54,8 +54,12 @@ fn a_new_skill_too_similar_to_an_existing_one_is_refused() {
 
 #[test]
 fn a_plan_creates_at_most_five_skills() {
-    let shown = shown(Pass::Gaps);
-    let mut all: Vec<Value> = (0..6).map(|n| with(&create(), "name", json!(format!("room-{n}")))).collect();
+    let mut shown = shown(Pass::Gaps);
+    let of = |n: usize| format!("t{n}");
+    shown.sessions.extend((0..6).map(|n| ShownSession { name: of(n), is_success: false }));
+    shown.candidates.gaps = (0..6).map(|n| std::collections::BTreeSet::from([of(n)])).collect();
+    let named = |n: usize| with(&create(), "name", json!(format!("room-{n}")));
+    let mut all: Vec<Value> = (0..6).map(|n| with(&named(n), "evidence", json!([of(n)]))).collect();
     let rulings = rulings(&shown, &json!(all));
     assert!(rulings[..5].iter().all(|ruling| *ruling == Ruling::Apply));
     assert!(matches!(&rulings[5], Ruling::Refuse(reason) if reason.contains("at most 5")));
@@ -105,4 +109,39 @@ fn new_skills_obey_the_limits_of_documents() {
     }
     assert_eq!(ruling(&shown, &with(&create(), "description", json!("x".repeat(1024)))), Ruling::Apply);
     assert_eq!(ruling(&shown, &with(&create(), "triggers", json!(vec!["call me"; 8]))), Ruling::Apply);
+}
+
+#[test]
+fn a_request_is_answered_by_one_operation() {
+    let mut shown = shown(Pass::Gaps);
+    shown.candidates.gaps = vec![["s1", "s2", "s3", "s4"].map(str::to_owned).into()];
+    let other = |evidence: Value| with(&with(&create(), "name", json!("room-two")), "evidence", evidence);
+    for evidence in [json!(["s1", "s2"]), json!(["s3", "s4"])] {
+        let both = rulings(&shown, &json!([create(), other(evidence.clone())]));
+        assert!(
+            matches!(&both[..], [Ruling::Apply, Ruling::Refuse(reason)] if reason.contains("operation 1 answers")),
+            "{evidence}: {both:?}"
+        );
+    }
+    let patch = json!({"op": "patch", "name": "deploy-web", "version": 3, "evidence": ["s3", "s4"],
+        "edits": [{"old_string": "wait 30s", "new_string": "wait 30s, then look"}]});
+    let both = rulings(&shown, &json!([patch, create()]));
+    assert!(matches!(&both[..], [Ruling::Apply, Ruling::Refuse(_)]), "{both:?}");
+    // A refused operation answers nothing.
+    let both = rulings(&shown, &json!([with(&create(), "name", json!("mine")), create()]));
+    assert!(matches!(&both[..], [Ruling::Refuse(_), Ruling::Apply]), "{both:?}");
+}
+
+#[test]
+fn two_new_skills_of_a_plan_have_different_contents() {
+    let mut shown = shown(Pass::Gaps);
+    shown.candidates.gaps = vec![["s1", "s2"].map(str::to_owned).into(), ["s3", "s4"].map(str::to_owned).into()];
+    let other = with(&with(&create(), "name", json!("room-two")), "evidence", json!(["s3", "s4"]));
+    let plan = json!([create(), other]);
+    assert_eq!(rulings(&shown, &plan), [Ruling::Apply, Ruling::Apply]);
+    shown.twins.insert(1, vec![0]);
+    assert!(matches!(&rulings(&shown, &plan)[1], Ruling::Refuse(reason) if reason.contains("operation 1 creates")));
+    // A refused operation creates no skill.
+    let plan = json!([with(&create(), "name", json!("mine")), other]);
+    assert_eq!(rulings(&shown, &plan)[1], Ruling::Apply);
 }

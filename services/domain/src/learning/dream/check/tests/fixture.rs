@@ -28,6 +28,7 @@ pub fn skill(name: &str, body: &str) -> ShownSkill {
         merged_at: None,
         merges: 0,
         is_tainted: false,
+        grown: 0,
     }
 }
 
@@ -36,7 +37,7 @@ pub fn skill(name: &str, body: &str) -> ShownSkill {
 /// - `deploy-web` and `ship-web` are duplicates, and so are `note-a` to `note-f`.
 /// - `mail/send` and `mail/read` are a family without a guide.
 /// - `mine` is the user's and `kept` is pinned.
-/// - The conversations s1, s2 and s4 have one request in common, s3 and s4 another. Only s4 succeeded.
+/// - The conversations s1, s2 and s4 have one request in common, s3, s4 and s5 another. Only s4 succeeded.
 pub fn shown(pass: Pass) -> Shown {
     let mut skills = vec![
         skill("deploy-web", "Run `npm ci` and `npm run build`, then wait 30s."),
@@ -57,13 +58,14 @@ pub fn shown(pass: Pass) -> Shown {
         pass: pass.into(),
         now: chrono::Utc.with_ymd_and_hms(2026, 6, 1, 3, 0, 0).unwrap(),
         names: names.iter().map(|name| (*name).to_owned()).chain(["hidden".to_owned()]).collect(),
-        sessions: ["s1", "s2", "s3", "s4"]
+        sessions: ["s1", "s2", "s3", "s4", "s5"]
             .map(|name| ShownSession { name: name.to_owned(), is_success: name == "s4" })
             .to_vec(),
         candidates: Candidates {
             pairs: [all_pairs(&["deploy-web", "ship-web", "mine", "kept"]), all_pairs(&notes)].concat(),
             prefixes: ["mail".to_owned()].into(),
-            gaps: vec![gap(&["s1", "s2", "s4"]), gap(&["s3", "s4"])],
+            near: ["deploy-web".to_owned()].into(),
+            gaps: vec![gap(&["s1", "s2", "s4"]), gap(&["s3", "s4", "s5"])],
             weak: ["deploy-web", "ship-web", "mine", "kept"].map(str::to_owned).into(),
         },
         skills,
@@ -71,6 +73,8 @@ pub fn shown(pass: Pass) -> Shown {
         archiving: Archiving { days: 30, open_skills: 100, archived_lately: 0 },
         closest: HashMap::new(),
         resting: BTreeMap::new(),
+        answered: BTreeMap::new(),
+        twins: HashMap::new(),
         limits: Limits::default(),
     }
 }
@@ -89,7 +93,7 @@ pub fn ruling(shown: &Shown, operation: &Value) -> Ruling {
 /// Returns the reason for refusing an operation. Panics if the operation is not refused.
 pub fn refusal(shown: &Shown, operation: &Value) -> String {
     match ruling(shown, operation) {
-        Ruling::Refuse(reason) => reason,
+        Ruling::Refuse(reason) | Ruling::Rest(reason) => reason,
         other => panic!("{operation}: {other:?}"),
     }
 }
@@ -107,7 +111,7 @@ pub fn letter(ruling: &Ruling) -> char {
     match ruling {
         Ruling::Apply => 'a',
         Ruling::Wait(_) => 'w',
-        Ruling::Refuse(_) => 'r',
+        Ruling::Refuse(_) | Ruling::Rest(_) => 'r',
     }
 }
 

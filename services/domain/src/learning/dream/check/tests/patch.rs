@@ -17,7 +17,7 @@ fn edit(old: &str, new: &str) -> Value {
 fn a_shown_skill_is_patched_at_the_shown_version() {
     for pass in [Pass::Optimize, Pass::Gaps] {
         let shown = shown(pass);
-        assert_eq!(ruling(&shown, &patch()), Ruling::Apply);
+        assert_eq!(ruling(&shown, &with(&patch(), "evidence", json!(["s1", "s2"]))), Ruling::Apply);
         assert!(refusal(&shown, &with(&patch(), "version", json!(2))).contains("version 3"));
         assert!(refusal(&shown, &with(&patch(), "name", json!("hidden"))).contains("not shown"));
         assert!(refusal(&shown, &with(&patch(), "evidence", json!(["s9"]))).contains("not shown"));
@@ -124,16 +124,55 @@ fn an_optimizing_patch_of_a_skill_not_known_to_be_weak_waits() {
     let mut shown = shown(Pass::Optimize);
     shown.candidates.weak.clear();
     assert!(waiting(&shown, &patch()).contains("'deploy-web' is not known to fail"));
-    shown.pass = Pass::Gaps.into();
+    shown.pass = RunPass::Reflection;
     assert_eq!(ruling(&shown, &patch()), Ruling::Apply);
 }
 
 #[test]
 fn a_plan_patches_at_most_ten_skills() {
-    let mut shown = shown(Pass::Gaps);
+    let mut shown = shown(Pass::Optimize);
+    shown.candidates.weak = (0..11).map(|n| format!("s-{n}")).collect();
     shown.skills = (0..11).map(|n| skill(&format!("s-{n}"), "Do it and wait 30s.")).collect();
     let all: Vec<Value> = (0..11).map(|n| with(&patch(), "name", json!(format!("s-{n}")))).collect();
     let rulings = rulings(&shown, &json!(all));
     assert!(rulings[..10].iter().all(|ruling| *ruling == Ruling::Apply), "{rulings:?}");
     assert!(matches!(&rulings[10], Ruling::Refuse(reason) if reason.contains("at most 10")));
+}
+
+#[test]
+fn a_patch_for_a_request_needs_a_close_skill_and_the_request() {
+    let mut shown = shown(Pass::Gaps);
+    assert!(refusal(&shown, &patch()).contains("fewer than 2"));
+    let asked = with(&patch(), "evidence", json!(["s1", "s2"]));
+    shown.candidates.near.clear();
+    assert!(waiting(&shown, &asked).contains("close to the request"));
+}
+
+#[test]
+fn a_patch_rests_if_all_its_conversations_were_answered() {
+    let mut shown = shown(Pass::Optimize);
+    shown.answered.insert("deploy-web".to_owned(), ["s1", "s2"].map(str::to_owned).into());
+    assert!(matches!(ruling(&shown, &patch()), Ruling::Rest(reason) if reason.contains("already made or rejected")));
+    assert_eq!(ruling(&shown, &with(&patch(), "evidence", json!(["s1", "s3"]))), Ruling::Apply);
+    // Without evidence, the patch is based on all shown conversations.
+    assert_eq!(ruling(&shown, &with(&patch(), "evidence", json!([]))), Ruling::Apply);
+    shown.answered.insert("deploy-web".to_owned(), ["s1", "s2", "s3", "s4", "s5"].map(str::to_owned).into());
+    assert!(matches!(ruling(&shown, &with(&patch(), "evidence", json!([]))), Ruling::Rest(_)));
+    shown.sessions.clear();
+    assert_eq!(ruling(&shown, &with(&patch(), "evidence", json!([]))), Ruling::Apply, "it is based on none");
+    shown.sessions = self::shown(Pass::Optimize).sessions;
+    shown.answered.remove("deploy-web");
+    assert_eq!(ruling(&shown, &patch()), Ruling::Apply);
+}
+
+#[test]
+fn learning_adds_a_bounded_number_of_bytes_to_a_skill_in_a_week() {
+    let mut shown = shown(Pass::Optimize);
+    let added = " and look at the page".len() as i64;
+    change(&mut shown, "deploy-web", |skill| skill.grown = WEEKLY_GROWTH - added);
+    assert_eq!(ruling(&shown, &patch()), Ruling::Apply);
+    change(&mut shown, "deploy-web", |skill| skill.grown += 1);
+    assert!(refusal(&shown, &patch()).contains("the limit is 3000"));
+    // A patch that replaces text by shorter text is always possible.
+    assert_eq!(ruling(&shown, &edit("Run `npm ci`", "`npm ci`")), Ruling::Apply);
 }

@@ -12,7 +12,8 @@ fn create() -> Value {
 }
 
 fn patch() -> Value {
-    json!({"op": "patch", "name": "deploy-web", "version": 3, "edits": [{"old_string": "wait 30s", "new_string": "wait for 30s"}]})
+    json!({"op": "patch", "name": "deploy-web", "version": 3, "edits": [{"old_string": "wait 30s", "new_string": "wait for 30s"}],
+        "evidence": ["s3", "s5"]})
 }
 
 fn merge() -> Value {
