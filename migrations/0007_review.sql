@@ -43,12 +43,29 @@ grant select, insert, delete on tainted_passages to knowhow_tenant, knowhow_admi
 create function app.passage(digest bytea) returns bigint language sql immutable strict parallel safe set search_path = pg_catalog
 return ('x' || encode(substr(digest, 1, 8), 'hex'))::bit(64)::bigint;
 
+-- A file in UTF-16 as text, up to 512 KiB of it. `high` is 1 if the second byte of each pair is the high one.
+create function app.decoded_utf16(content bytea, high integer) returns text language sql immutable strict parallel safe
+set search_path = pg_catalog
+return (
+    select string_agg(case
+        when n between 55296 and 56319 and next between 56320 and 57343 then chr(65536 + (n - 55296) * 1024 + next - 56320)
+        when n = 0 or n between 55296 and 57343 then ''
+        else chr(n) end, '' order by place)
+    from (
+        select place, n, lead(n, 1, 0) over (order by place) as next
+        from generate_series(2, least(octet_length(content), 524288) - 2, 2) as place,
+            lateral (select get_byte(content, place + high) * 256 + get_byte(content, place + 1 - high)) as c (n)
+    ) units);
+
 -- A file as text, as interpreters decode it: NUL bytes are skipped, and bytes that are not UTF-8 are left out.
 create function app.decoded(content bytea) returns text language plpgsql immutable strict parallel safe
 set search_path = pg_catalog as $$
 declare
     escaped text;
 begin
+    if substr(content, 1, 2) in ('\xfffe', '\xfeff') then
+        return app.decoded_utf16(content, (get_byte(content, 0) = 255)::integer);
+    end if;
     begin
         return convert_from(content, 'UTF8');
     exception when character_not_in_repertoire or untranslatable_character then
@@ -73,30 +90,87 @@ return (
     select case when n between 1 and 55295 or n between 57344 and 1114111 then chr(n) else '' end
     from (select ('x' || lpad(right(digits, 8), 8, '0'))::bit(32)::integer) as c (n));
 
--- A text with the escapes of YAML, JSON and HTML decoded, up to 128 Ki characters of it.
+-- A text with its escapes decoded, up to 128 Ki characters of it: those of YAML, JSON, HTML, programs, addresses and mail.
 create function app.unescaped(said text) returns text language sql immutable strict parallel safe set search_path = pg_catalog
 return (
     select string_agg(case
-        when piece ~ '^\\[uUx]' then app.character_of(substr(piece, 3))
-        when piece ~* '^&#x' then app.character_of(trim(trailing ';' from substr(piece, 4)))
-        when piece ~ '^&#' then app.character_of(to_hex(trim(trailing ';' from substr(piece, 3))::bigint))
+        when piece ~ '^\\u.{4}\\u' then chr(65536
+            + (('x' || lpad(substr(piece, 3, 4), 8, '0'))::bit(32)::integer - 55296) * 1024
+            + ('x' || lpad(substr(piece, 9, 4), 8, '0'))::bit(32)::integer - 56320)
+        when piece ~ '^\\x[^{]' then app.decoded(decode(replace(piece, '\x', ''), 'hex'))
+        when piece ~ '^\\[uUx]' then app.character_of(translate(substr(piece, 3), '{}', ''))
+        when piece ~ '^\\[0-3]' then app.decoded(decode(piece, 'escape'))
+        when piece ~ '^[%=]' then app.decoded(decode(translate(piece, '%=', ''), 'hex'))
+        when piece ~* '^&(amp;)*#x' then app.character_of(trim(trailing ';' from regexp_replace(piece, '^.*#.', '')))
+        when piece ~ '^&(amp;)*#' then app.character_of(to_hex(trim(trailing ';' from regexp_replace(piece, '^.*#', ''))::bigint))
         when piece ~ '^\\[nrNLP]' then E'\n'
         when piece ~ '^\\[t_ ]' then ' '
         else piece end, '' order by place)
     from regexp_matches(left(said, 131072),
-        '\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\[ntrNLP_ ]|&#[xX][0-9a-fA-F]{1,6};|&#[0-9]{1,7};|[^\\&]+|[\\&]', 'g')
-        with ordinality as m (pieces, place), unnest(pieces) as piece);
+        '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[ux]\{[0-9a-fA-F]{1,6}\}|\\U[0-9a-fA-F]{8}|(?:\\x[0-9a-fA-F]{2})+|(?:\\[0-3][0-7]{2})+|\\[ntrNLP_ ]|(?:%[0-9a-fA-F]{2})+|(?:=[0-9A-F]{2})+|&(?:amp;)*#(?:[xX][0-9a-fA-F]{1,6}|[0-9]{1,7});|[^\\&%=]+|[\\&%=]',
+        'g') with ordinality as m (pieces, place), unnest(pieces) as piece);
 
--- A text without blanks and punctuation; line breaks and the characters 1, 3 and 4 stay.
-create function app.without_punctuation(said text) returns text language sql immutable strict parallel safe
+-- A text with a blank for each run of blanks and punctuation; line breaks and the characters 1, 3 and 4 stay.
+create function app.without_punctuation(said text, blank text) returns text language sql immutable strict parallel safe
 set search_path = pg_catalog
 return regexp_replace(said,
     '[\u0002\u0005-\u0009\u000b-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u00d7\u00f7\u2000-\u206f\u2190-\u2bff\u3000-\u3003\u3008-\u303f\ufe10-\ufe6f\uff61-\uff65\U0001f000-\U0001faff]+',
-    '', 'g');
+    blank, 'g');
 
--- The sentences and lines of a text as digests, as a reader sees them: in compatible forms, without invisible characters, tags, targets of
--- links, marks of lists, blanks and punctuation. A sentence also counts across lines. The text in quotes, brackets, an attribute or a cell
--- also counts by itself.
+-- A text in lower case and compatible forms, without marks on letters and without invisible characters.
+create function app.folded(said text) returns text language plpgsql immutable strict parallel safe
+set search_path = pg_catalog as $$
+begin
+    if octet_length(said) <> length(said) then
+        said := translate(said, '。！？；：｡', repeat(E'\n', 6));
+        if said is not nfkd normalized then
+            said := normalize(said, NFKD);
+        end if;
+        said := regexp_replace(said,
+            '[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u3164\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\uffa0\U000e0000-\U000e0fff]+',
+            '', 'g');
+        if said ~ '[\U0001f150-\U0001f189\U0001f1e6-\U0001f1ff]' then
+            said := translate(said, '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩🅰🅱🅲🅳🅴🅵🅶🅷🅸🅹🅺🅻🅼🅽🅾🅿🆀🆁🆂🆃🆄🆅🆆🆇🆈🆉🇦🇧🇨🇩🇪🇫🇬🇭🇮🇯🇰🇱🇲🇳🇴🇵🇶🇷🇸🇹🇺🇻🇼🇽🇾🇿',
+                repeat('abcdefghijklmnopqrstuvwxyz', 3));
+        end if;
+        if said ~ '[\u0250-\u02af\u0370-\u052f\u1d00-\u1d7f\ua730\ua731\ua7af]' then
+            said := translate(said, 'ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢǫɑаеорсухіјѕһԁԛԝαορνιϲ', 'abcdefghijklmnopqrstuvwyzqaaeopcyxijshdqwaopvic');
+        end if;
+    end if;
+    said := translate(lower(said), E'\r' || chr(1) || chr(3) || chr(4), '');
+    return case when position(chr(27) in said) > 0 then regexp_replace(said, '\u001b\[[0-9;]*[a-z]', '', 'g') else said end;
+end $$;
+
+-- Pieces of 40 bytes of a text's letters, one from the beginning of each word. So the words count in a longer or a divided sentence too.
+-- Single letters are left out, which may be marks. Chinese, Japanese and Thai letters count as words. A long word may be
+-- several that are joined: it has a piece from each byte.
+create function app.window_passages(spaced text) returns bigint[] language plpgsql immutable strict parallel safe
+set search_path = pg_catalog as $$
+declare
+    letters bytea;
+    starts integer[];
+begin
+    if octet_length(spaced) <> length(spaced) then
+        spaced := regexp_replace(spaced, '([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff])', ' \1', 'g');
+    end if;
+    with words as materialized (
+        select word, place, octet_length(word) as size,
+            (sum(octet_length(word)) over (order by place rows unbounded preceding))::integer as ends
+        from string_to_table(spaced, ' ') with ordinality as w (word, place)
+        where word !~ '^[a-z]?$'
+    )
+    select convert_to(string_agg(word, '' order by place), 'UTF8'), array_agg(ends - size + 1) || array(
+        select start from words, generate_series(ends - size + 2, ends) as start where size between 24 and 400)
+    into letters, starts from words;
+    return array(
+        select ('x' || left(md5(substr(letters, start, 40)), 16))::bit(64)::bigint | (-9223372036854775807 - 1)
+        from unnest(starts) as start
+        where start + 39 <= octet_length(letters));
+end $$;
+
+-- The sentences, lines and pieces of a text as digests, as a reader sees them: in compatible forms, without invisible characters, tags,
+-- targets of links, marks of lists, blanks and punctuation. A sentence also counts across lines. The text in quotes, brackets, an attribute
+-- or a cell also counts by itself. Digests of pieces are negative, others are not.
 create function app.seen_passages(said text) returns bigint[] language plpgsql immutable strict parallel safe
 set search_path = pg_catalog as $$
 declare
@@ -106,36 +180,27 @@ declare
     plain text;
     attributes text := '';
 begin
-    if octet_length(said) <> length(said) then
-        said := translate(said, '。！？；：｡', repeat(E'\n', 6));
-        if said is not nfkc normalized then
-            said := normalize(said, NFKC);
-        end if;
-        said := regexp_replace(said,
-            '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+',
-            '', 'g');
-    end if;
-    said := translate(lower(said), E'\r' || chr(1) || chr(3) || chr(4), '');
+    said := app.folded(said);
     if position('<' in said) > 0 then
         attributes := (select string_agg(p[1], E'\n') from regexp_matches(said, '[\s"''=]([^<>"''=]{28,})["''][^<>]*>', 'g') p);
         said := regexp_replace(said, '</?(?:[abisu]|em|strong|span|code|sub|sup|mark|small|font|kbd|wbr)(?:\s[^<>]{0,255})?/?>', '', 'g');
         said := regexp_replace(said, '</?[a-z][^<>]{0,255}>|<!--|-->', E'\n', 'g') || E'\n\n' || coalesce(attributes, '');
     end if;
     if position('](' in said) > 0 or position('[^' in said) > 0 then
-        said := regexp_replace(said, '\]\([^()\s]*\)|\[\^[^\]\s]{1,20}\]', ' ', 'g');
+        said := regexp_replace(said, '!\[|\]\([^()\s]*\)|\[\^[^\]\s]{1,20}\]', ' ', 'g');
     end if;
     if position('&' in said) > 0 then
-        said := regexp_replace(said, '&[a-z]{2,8};', ' ', 'g');
+        said := regexp_replace(said, '&(?:shy|zwn?j|[lr]rm|nobreak|zerowidthspace);', '', 'g');
+        said := regexp_replace(said, '&[a-z]{2,31};', ' ', 'g');
     end if;
     said := regexp_replace(said, '^[ \t>#/]+|^:::+[a-z]*', '', 'gn');
     said := regexp_replace(said, '[.!?;:]+(?![a-z0-9])', chr(1), 'g');
     -- A list item may continue in the next line, and so may a sentence whose lines begin with marks.
     said := regexp_replace(said, '^[|*+•◦▪‣·∙●○■□–—-]+|(?<![a-z0-9])' || number, chr(3), 'gn');
-    spaced := app.without_punctuation(translate(said, '|"{}[]`.!?;:' || E'\t', repeat(chr(4), 13)));
-    said := translate(spaced, chr(4), '');
-    plain := translate(said, chr(3), '');
+    spaced := app.without_punctuation(translate(said, '|"{}[]`.!?;:' || E'\t', repeat(chr(4), 13)), '');
+    plain := translate(spaced, chr(3) || chr(4), '');
     return array(
-        select distinct ('x' || left(md5(part), 16))::bit(64)::bigint
+        select ('x' || left(md5(part), 16))::bit(64)::bigint & 9223372036854775807
         from (
             select string_to_table(translate(plain, chr(1), E'\n'), E'\n') as part
             union all
@@ -144,21 +209,37 @@ begin
             union all
             select string_to_table(translate(regexp_replace(plain, E'\n{2,}', chr(1), 'g'), E'\n', ''), chr(1))
             union all
-            select string_to_table(translate(regexp_replace(said, E'\n{2,}', chr(1), 'g'), chr(3) || E'\n', chr(1)), chr(1))
+            select string_to_table(translate(regexp_replace(translate(spaced, chr(4), ''), E'\n{2,}', chr(1), 'g'), chr(3) || E'\n', chr(1)), chr(1))
         ) parts
-        where octet_length(part) >= 28);
+        where octet_length(part) >= 28
+        union
+        select unnest(app.window_passages(app.without_punctuation(translate(
+            regexp_replace(said, '^[0-9]{1,3}(?=[\u0001\s])|\[[0-9]{1,3}\]', ' ', 'gn'), E'\n' || chr(1) || chr(3), '   '), ' '))));
 end $$;
 
--- The passages of a file, of its text as it is and with its escapes decoded. A file that is not UTF-8 has passages too.
+-- The passages of a file: of its text as it is, with its escapes decoded (twice), without its comments, and with the words of its tags and
+-- targets of links. A file that is not UTF-8 has passages too.
 create function app.passages(content bytea) returns bigint[] language plpgsql immutable strict parallel safe
 set search_path = pg_catalog as $$
 declare
     said text := app.decoded(content);
+    variants text[] := array[said];
 begin
-    if said !~ '\\[uUxntrNLP_ ]|&#' then
-        return app.seen_passages(said);
+    for round in 1..2 loop
+        exit when said !~ '\\[uUxntrNLP_ 0-3]|&(amp;)*#|%[0-9a-fA-F]{2}|=[0-9A-F]{2}';
+        said := app.unescaped(said);
+    end loop;
+    if said <> variants[1] then
+        variants := variants || said;
     end if;
-    return array(select unnest(app.seen_passages(said)) union select unnest(app.seen_passages(app.unescaped(said))));
+    if position('<!--' in said) > 0 then
+        variants := variants || regexp_replace(said, '<!--.*?-->', '', 'g');
+    end if;
+    if position('<' in said) > 0 or position('](' in said) > 0 then
+        said := regexp_replace(said, '</?(?:[abisu]|em|strong|span|code|sub|sup|mark|small|font|kbd|wbr)/?>', '', 'gi');
+        variants := variants || translate(said, '<>(', '   ');
+    end if;
+    return array(select distinct unnest(app.seen_passages(v)) from unnest(variants) as v);
 end $$;
 
 -- THE TAINT OF A NEW TEXT
@@ -218,17 +299,23 @@ begin
     sessions := array(select distinct unnest(sessions));
 end $$;
 
--- Stores the passages of a tainted text: at most 512 of one text, the smallest ones, which are as good as any; and at most 50,000 of one
--- user. They are inserted in one order, so that two writers do not wait for each other.
+-- Stores the passages of a tainted text: at most 512 sentences and 1,024 pieces of one text, the smallest ones, which are as good as any;
+-- and at most 100,000 of one user. They are inserted in one order, so that two writers do not wait for each other.
 create function app.keep_passages(passages bigint[], source uuid, source_version integer) returns void
 language plpgsql volatile set search_path = pg_catalog, public as $$
 begin
     if (select count(*) from (select from tainted_passages p
-                              where p.tenant_id = app.tenant_id() and p.user_id = app.user_id() limit 50000) kept) = 50000 then
+                              where p.tenant_id = app.tenant_id() and p.user_id = app.user_id() limit 100000) kept) = 100000 then
         return;
     end if;
     insert into tainted_passages (tenant_id, user_id, passage, source_id, source_version)
-    select app.tenant_id(), app.user_id(), p, source, source_version from unnest(passages) p order by p limit 512
+    select app.tenant_id(), app.user_id(), kept.p, source, source_version
+    from (
+        (select p from unnest(passages) p where p >= 0 order by p limit 512)
+        union all
+        (select p from unnest(passages) p where p < 0 order by p limit 1024)
+    ) kept
+    order by kept.p
     on conflict do nothing;
 end $$;
 
@@ -243,7 +330,8 @@ language sql stable set search_path = pg_catalog, public
 -- - by the text that it is made from (`carried_in`, `carried_by`; null if that is clean or no part of it is left);
 -- - by passages of tainted texts in it.
 -- `base` is a clean text that it replaces: passages that are in the base too did not come with this text. It is read only if the text has
--- a passage of a tainted one, or is tainted itself. `digests` are those of all its files. The passages of a tainted text are stored.
+-- a passage of a tainted one, or is tainted itself. `digests` are those of all its files. The passages of a tainted text are stored if it
+-- has a `source`.
 create function app.weigh(named text[], carried boolean, carried_in text[], carried_by text[], texts bytea[], digests bytea[],
     base bytea, base_digests bytea[], source uuid, source_version integer,
     out tainted boolean, out sessions uuid[], out tainted_in text[], out tainted_by text[])
@@ -291,28 +379,39 @@ begin
         tainted_in := coalesce(tainted_in, '{}');
         tainted_by := coalesce(tainted_by, '{}');
     end if;
-    if tainted then
+    if tainted and source is not null then
         perform app.keep_passages(passages, source, source_version);
     end if;
 end $$;
 
--- The passages that a version has and an earlier one had not, its files by their digests. An earlier version that is tainted excludes none.
+-- The passages that a version has and an earlier one had not. An earlier version that is tainted excludes none. Files that both have are
+-- left out, and of the others those beyond 128 KiB together: they count by their digests alone.
 create function app.added_passages(skill uuid, of_version integer, since_version integer) returns bigint[]
 language sql stable set search_path = pg_catalog, public as $$
     with texts as (
         select v.version, coalesce(t.document, r.content) as document,
-               array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements(v.resources) e) || sha256(coalesce(t.document, r.content)) as digests
+               array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements(v.resources) e) as files,
+               sha256(coalesce(t.document, r.content)) as digest
         from skill_versions v
         left join starter_texts t on t.starter_id = v.starter_id
         left join skill_resources r on r.tenant_id = app.tenant_id() and r.user_id = app.user_id() and r.digest = v.document_digest
         where v.tenant_id = app.tenant_id() and v.user_id = app.user_id() and v.skill_id = skill
           and v.version in (of_version, since_version) and (v.version = of_version or not v.tainted)
+    ), added as (
+        select f.content, sum(f.size) over (order by f.size, f.digest) as total
+        from (
+            select r.digest, r.content, octet_length(r.content) as size
+            from texts x, skill_resources r
+            where x.version = of_version and r.tenant_id = app.tenant_id() and r.user_id = app.user_id() and r.digest = any (x.files)
+              and not exists (select from texts y where y.version < of_version and r.digest = any (y.files))
+        ) f
     )
     select array(
         select unnest(app.passages(x.document)) from texts x where x.version = of_version
-        union select app.passage(d) from texts x, unnest(x.digests) d where x.version = of_version
+        union select unnest(app.passages(a.content)) from added a where a.total <= 131072
+        union select app.passage(d) from texts x, unnest(x.files || x.digest) d where x.version = of_version
         except select unnest(app.passages(x.document)) from texts x where x.version < of_version
-        except select app.passage(d) from texts x, unnest(x.digests) d where x.version < of_version)
+        except select app.passage(d) from texts x, unnest(x.files || x.digest) d where x.version < of_version)
 $$;
 
 -- THE SPREAD OF A MARK
@@ -665,15 +764,17 @@ begin
     end loop;
 end $$;
 
-revoke all on function app.passage(bytea), app.decoded(bytea), app.character_of(text), app.unescaped(text),
-    app.without_punctuation(text), app.seen_passages(text), app.passages(bytea), app.merge_some(text[], text[]), app.find_taint(text[]),
+revoke all on function app.passage(bytea), app.decoded_utf16(bytea, integer), app.decoded(bytea), app.character_of(text), app.unescaped(text),
+    app.without_punctuation(text, text), app.folded(text), app.window_passages(text),
+    app.seen_passages(text), app.passages(bytea), app.merge_some(text[], text[]), app.find_taint(text[]),
     app.keep_passages(bigint[], uuid, integer), app.has_tainted(bigint[]),
     app.weigh(text[], boolean, text[], text[], bytea[], bytea[], bytea, bytea[], uuid, integer),
     app.added_passages(uuid, integer, integer), app.most_compared(), app.spread_in_skill(uuid), app.mark_skill(uuid),
     app.mark_session(uuid, text[], timestamptz), app.mark_if_copied(uuid, timestamptz), app.mark_copies(timestamptz),
     app.submitted_passages(uuid), app.mark_submissions(uuid) from public;
-grant execute on function app.passage(bytea), app.decoded(bytea), app.character_of(text), app.unescaped(text),
-    app.without_punctuation(text), app.seen_passages(text), app.passages(bytea), app.merge_some(text[], text[]), app.find_taint(text[]),
+grant execute on function app.passage(bytea), app.decoded_utf16(bytea, integer), app.decoded(bytea), app.character_of(text), app.unescaped(text),
+    app.without_punctuation(text, text), app.folded(text), app.window_passages(text),
+    app.seen_passages(text), app.passages(bytea), app.merge_some(text[], text[]), app.find_taint(text[]),
     app.keep_passages(bigint[], uuid, integer), app.has_tainted(bigint[]),
     app.weigh(text[], boolean, text[], text[], bytea[], bytea[], bytea, bytea[], uuid, integer),
     app.added_passages(uuid, integer, integer), app.most_compared(), app.spread_in_skill(uuid), app.mark_skill(uuid),

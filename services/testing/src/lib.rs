@@ -5,6 +5,7 @@
 mod clock;
 mod corpus;
 mod fake_server;
+pub mod forms;
 mod patience;
 mod wire;
 

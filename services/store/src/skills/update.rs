@@ -77,7 +77,9 @@ statement! {
             app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
             app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $32::text[]),
             $24, array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($19::jsonb) e) || $14::bytea,
-            case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, $4 + 1) w
+            case when not b.tainted then b.document end, case when not b.tainted then b.files end,
+            -- The passages of an earlier version are stored already, without those of its clean base.
+            case when p.is_put_back is null then $3::uuid end, $4 + 1) w
     ), saved as (
         update skills s set
             description = $5, summary = $6, category = $7, tags = $8, triggers = $9, see_also = $10, role = $11,

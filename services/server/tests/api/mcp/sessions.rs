@@ -141,7 +141,7 @@ async fn the_session_in_meta_takes_precedence_over_the_header() {
     let World { alice, .. } = &World::unreviewed().await;
     let (clean, tainted) = (open(alice, "clean").await, open(alice, "tainted").await);
     taint(alice, &tainted).await;
-    let cases = [("a", &clean, &tainted, true), ("b", &tainted, &clean, true), ("c", &clean, &clean, false)];
+    let cases = [("alpha", &clean, &tainted, true), ("beta", &tainted, &clean, true), ("gamma", &clean, &clean, false)];
     for (name, inner, outer, expected) in cases {
         let mut message = request("tools/call", json!({"name": "skill_save", "arguments": skill(name)}));
         message["params"]["_meta"][MEMBER] = json!(inner);

@@ -213,7 +213,7 @@ async fn a_rebase_cut_off_at_any_round_trip_leaves_one_waiting_submission() {
 }
 
 fn words(number: usize) -> String {
-    format!("Send a copy of every invoice with the number {number} and above to the bookkeeper before it is paid.")
+    format!("House{number} sends all invoices to the bookkeeper of house{number} before noon.")
 }
 
 /// A memory that a session wrote, and a waiting skill with the same words that the session proposed.
@@ -226,7 +226,7 @@ struct Written {
 
 impl Written {
     async fn of(alice: &Caller, number: usize) -> Self {
-        let (talk, name) = (Talk::long(alice).await, format!("mail-{number}"));
+        let (talk, name) = (Talk::long(alice).await, format!("mail{number}"));
         let said = |method, path: &str| alice.send(method, path).header("Knowhow-Session", &talk.id);
         let memory = json!({"content": words(number), "core": true});
         let memory = said(Method::POST, "/v1/memories").json(&memory).await.ok(201);

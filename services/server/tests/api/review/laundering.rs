@@ -1,6 +1,7 @@
 //! Laundering: another session sends the text of a tainted one again, through every interface, to make it live and
 //! unmarked.
 
+use knowhow_testing::forms::{YAML, write_all};
 use reqwest::Method;
 use serde_json::json;
 
@@ -8,7 +9,6 @@ use crate::answers::Answer;
 use crate::callers::{Caller, Sending, World, skill};
 use crate::exchange::zip;
 use crate::review::canary::unmarked;
-use crate::review::forms::{FORMS, MARKS, YAML};
 use crate::reviewing::{ATTACK, WHY, saying};
 use crate::talk::Talk;
 
@@ -104,9 +104,7 @@ fn copies(who: &Caller, round: usize, session: Option<&str>) -> Vec<(&'static st
     let mut submitted = saying(&named("submitted"), WORDS);
     submitted["reason"] = json!("it helps");
     let import = || who.send(Method::POST, "/v1/skills/import");
-    // The words are a separate sentence. As part of a longer sentence they would not be recognized.
-    let patch =
-        json!({"name": plan, "edits": [{"old_string": "then that", "new_string": format!("then that. {WORDS}")}]});
+    let patch = json!({"name": plan, "edits": [{"old_string": "then that", "new_string": format!("then that, and also {WORDS}")}]});
     let all = vec![
         ("a save", who.post("/v1/skills", saying(&named("post"), WORDS))),
         ("a save of a whole file", who.post("/v1/skills", json!({"skill_md": skill_md(&named("whole"), WORDS)}))),
@@ -247,40 +245,75 @@ async fn marking_a_session_taints_its_waiting_submissions() {
     assert_eq!((&shown["tainted"], copied.status), (&json!(true), 202), "{shown} {copied}");
 }
 
-/// Asserts that a change waits or is tainted, and withdraws it.
+/// Asserts that a change waits, is tainted, or is refused as invalid, and withdraws it.
 async fn check_held(who: &Caller, form: &str, answer: Answer) {
+    if answer.status == 422 {
+        return;
+    }
     assert!(is_held(&answer), "{form}: {answer}");
     if let Some(id) = answer.json()["id"].as_str().filter(|_| answer.status == 202) {
         who.post(&format!("/v1/submissions/{id}/withdraw"), json!({})).await.ok(200);
     }
 }
 
-/// Some forms are also nested in each other.
 #[tokio::test]
-async fn a_sentence_in_any_form_is_tainted_or_waits() {
-    let world = &World::new().await;
-    let who = &user(world, "forms");
+async fn a_file_in_any_form_is_tainted_or_waits() {
+    let who = &user(&World::new().await, "files");
     who.create(skill("plan-0")).await;
     leave(who, Place::Skill).await;
-    let put = |number: usize, bytes: Vec<u8>| {
+    for (number, (form, bytes)) in write_all(WORDS).into_iter().enumerate() {
         let path = format!("/v1/skills/plan-0/resources/references/form-{number}.md");
-        who.send(Method::PUT, &path).body("text/markdown", bytes)
-    };
-    for (number, (form, write)) in FORMS.iter().enumerate() {
-        check_held(who, form, put(number, write(WORDS)).await).await;
-        let content = String::from_utf8(write(WORDS)).ok().filter(|text| !text.contains('\0'));
-        let Some(content) = content.filter(|text| text.chars().count() <= 500) else { continue };
-        let kept = who.post("/v1/memories", json!({"content": content, "core": true})).await.ok(201);
-        assert_eq!(kept["tainted"], true, "{form}: {kept}");
-        who.delete(&format!("/v1/memories/{}", kept["id"].as_str().unwrap())).await.empty(204);
+        let put = who.send(Method::PUT, &path).body("text/markdown", bytes);
+        check_held(who, form, put.await).await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_or_description_in_any_form_is_tainted_or_waits() {
+    let who = &user(&World::new().await, "skills");
+    leave(who, Place::Skill).await;
+    for (form, bytes) in write_all(WORDS) {
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        check_held(who, form, who.post("/v1/skills", saying("post", &text)).await).await;
+        let mut described = skill("post");
+        described["description"] = json!(text);
+        check_held(who, form, who.post("/v1/skills", described).await).await;
     }
     for (form, write) in YAML {
         let document = format!("---\nname: mail-{form}\ndescription: {}\n---\n# Mail\n\nDo it.\n", write(WORDS));
         check_held(who, form, who.post("/v1/skills", json!({"skill_md": document})).await).await;
     }
-    for number in (0..MARKS * MARKS).step_by(7) {
-        let ((inner, first), (outer, second)) = (FORMS[number % MARKS], FORMS[number / MARKS]);
-        let text = String::from_utf8(first(WORDS)).unwrap();
-        check_held(who, &format!("{inner} in {outer}"), put(1000 + number, second(&text)).await).await;
+    assert!(who.names().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_memory_or_soul_in_any_form_is_tainted() {
+    let who = &user(&World::new().await, "memories");
+    leave(who, Place::Skill).await;
+    for (form, bytes) in write_all(WORDS) {
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        check_held(who, form, who.put("/v1/soul", json!({"text": text})).await).await;
+        let kept = who.post("/v1/memories", json!({"content": text, "core": true})).await;
+        let id = kept.json()["id"].clone();
+        check_held(who, form, kept).await;
+        if let Some(id) = id.as_str() {
+            who.delete(&format!("/v1/memories/{id}")).await.empty(204);
+        }
+    }
+    check_unmarked(who, "all forms").await;
+}
+
+/// The words are in a file, which an untainted session wrote before it read the mail.
+#[tokio::test]
+async fn marking_a_session_taints_copies_of_its_files() {
+    let who = &user(&World::new().await, "files");
+    who.create_all(&["plan-0", "plan-1"]).await;
+    let talk = Talk::long(who).await;
+    let file = who.send(Method::PUT, &format!("/v1/skills/plan-0/resources/{FILE}"));
+    file.body("text/markdown", WORDS).header("Knowhow-Session", &talk.id).await.ok(200);
+    talk.tell("/taint", json!({"source": "a mail"})).await;
+    for (way, sending) in copies(who, 1, None) {
+        let answer = sending.await;
+        assert!(is_held(&answer), "{way}: {answer}");
     }
 }

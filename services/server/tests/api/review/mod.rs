@@ -3,7 +3,6 @@
 mod approvals;
 pub mod canary;
 mod deciding;
-mod forms;
 mod guards;
 mod laundering;
 mod laundering_reviews;

@@ -137,7 +137,9 @@ statement! {
             app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $28::text[]),
             array[convert_to(coalesce($14, ''), 'UTF8')] || $26::bytea[],
             array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($15::jsonb) e),
-            case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, 0) w
+            case when not b.tainted then b.document end, case when not b.tainted then b.files end,
+            -- The passages of an earlier version are stored already, without those of its clean base.
+            case when p.tainted_in is null then $3::uuid end, 0) w
     ), added as (
         insert into submissions (tenant_id, user_id, submission_id, skill_id, name, kind, state, source, submitter, session,
             reason, base_version, base_digest, result_digest, document, resources, pinned, request_digest, derived,

@@ -3,6 +3,7 @@
 mod archive;
 mod embeddings;
 pub mod flights;
+mod passages;
 mod pruning;
 mod retention;
 mod starter_references;

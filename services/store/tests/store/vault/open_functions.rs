@@ -65,15 +65,20 @@ async fn schemas_are_open_only_to_the_services_roles() {
     );
 }
 
+/// Returns the functions that a role may call.
+async fn functions_of(role: &str) -> Vec<String> {
+    let functions = format!(
+        "select p.oid::regprocedure::text from pg_proc p
+        where p.pronamespace = 'app'::regnamespace and has_function_privilege('{role}', p.oid, 'execute')
+        order by 1"
+    );
+    texts(&mut Place::shared().await.owner().await, &functions).await
+}
+
 #[tokio::test]
-async fn functions_are_open_only_to_the_services_roles() {
-    let functions = "
-        select p.oid::regprocedure::text from pg_proc p
-        where p.pronamespace = 'app'::regnamespace
-          and has_function_privilege('knowhow_tenant', p.oid, 'execute')
-        order by 1";
+async fn few_functions_are_open_to_users() {
     assert_eq!(
-        texts(&mut Place::shared().await.owner().await, functions).await,
+        functions_of("knowhow_tenant").await,
         [
             "app.added_passages(uuid,integer,integer)",
             "app.admit(boolean,boolean)",
@@ -81,10 +86,12 @@ async fn functions_are_open_only_to_the_services_roles() {
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.current_lesson(text,timestamp with time zone)",
             "app.decoded(bytea)",
+            "app.decoded_utf16(bytea,integer)",
             "app.enqueue(text,jsonb,text)",
             "app.enqueue(text,jsonb,text,boolean)",
             "app.find_session(text)",
             "app.find_taint(text[])",
+            "app.folded(text)",
             "app.follow_text(uuid,text,text[],boolean,text,boolean,text)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.has_tainted(bigint[])",
@@ -114,13 +121,17 @@ async fn functions_are_open_only_to_the_services_roles() {
             "app.unescaped(text)",
             "app.user_id()",
             "app.weigh(text[],boolean,text[],text[],bytea[],bytea[],bytea,bytea[],uuid,integer)",
-            "app.without_punctuation(text)",
+            "app.window_passages(text)",
+            "app.without_punctuation(text,text)",
             "app.zone(text)",
         ]
     );
-    let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
+}
+
+#[tokio::test]
+async fn few_functions_are_open_to_the_system() {
     assert_eq!(
-        texts(&mut Place::shared().await.owner().await, &of_system).await,
+        functions_of("knowhow_system").await,
         [
             "app.audit_days(uuid)",
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
