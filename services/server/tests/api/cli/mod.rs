@@ -9,6 +9,7 @@ mod distrust;
 pub mod doctor;
 mod dreams;
 mod faked;
+mod guarded;
 mod hostile;
 mod imports;
 mod movers;

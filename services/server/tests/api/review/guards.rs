@@ -15,7 +15,7 @@ fn within(who: &Caller, method: Method, path: &str, talk: &Talk) -> Sending {
 
 /// Sets the review policy and waits until the service applies it. The probe changes a setting in the session, which
 /// only the new policy refuses.
-async fn set_review(world: &World, review: &str, session: Option<&str>) {
+pub async fn set_review(world: &World, review: &str, session: Option<&str>) {
     let settings = json!({"settings": {"starter_skills": false, "review": review, "users_review": true}});
     world.operator.patch(&format!("/v1/admin/tenants/{}", world.slug), settings).await.ok(200);
     let probe = async || {
@@ -29,7 +29,7 @@ async fn set_review(world: &World, review: &str, session: Option<&str>) {
     poll_async("the policy", probe).await;
 }
 
-fn document(name: &str, fields: &str, body: &str) -> Value {
+pub(super) fn document(name: &str, fields: &str, body: &str) -> Value {
     json!({"skill_md": format!("---\nname: {name}\ndescription: Does {name}. Use it so.\n{fields}---\n# {name}\n\n{body}\n")})
 }
 
@@ -126,7 +126,7 @@ fn settings(memory: &str) -> Vec<(Method, String, Value)> {
     ]
 }
 
-async fn remembered(who: &Caller) -> String {
+pub(super) async fn remembered(who: &Caller) -> String {
     let kept = who.post("/v1/memories", json!({"content": "Prefers trains", "core": true})).await.ok(201);
     kept["id"].as_str().unwrap().to_owned()
 }

@@ -3,7 +3,8 @@
 mod approvals;
 pub mod canary;
 mod deciding;
-mod guards;
+pub mod guards;
+mod guards_over_mcp;
 mod laundering;
 mod laundering_reviews;
 mod lineage;
