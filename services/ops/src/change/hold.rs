@@ -161,7 +161,7 @@ pub(crate) fn reading(ctx: &Ctx, is_to_be_read: bool, is_free: bool) -> ModelRea
 }
 
 /// Returns the decision that closes a replaced submission.
-fn outdated(ctx: &Ctx) -> Decision<'static> {
+pub(crate) fn outdated(ctx: &Ctx) -> Decision<'static> {
     Decision {
         state: SubmissionState::Stale,
         decided_by: None,

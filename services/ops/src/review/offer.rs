@@ -8,14 +8,16 @@ use knowhow_domain::{
     SubmissionKind,
 };
 use knowhow_store::WriteTx;
+use knowhow_store::review::submissions::{self, Undecided};
 use knowhow_store::skills::starter_offers::{self, Outdated, StarterOffer};
 use knowhow_store::skills::{self, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::owner::STARTERS;
+use super::rebase::still_current;
 use crate::change::draft::Draft;
-use crate::change::hold::{LockedTransaction, ReviewOptions, propose_over};
+use crate::change::hold::{LockedTransaction, ReviewOptions, find, outdated, propose_over};
 use crate::change::{ProposedChange, SkillChange, Target};
 use crate::{Ctx, compute};
 
@@ -53,9 +55,40 @@ pub(crate) async fn offer_merges(ctx: &Ctx) -> Result<()> {
     Ok(())
 }
 
-async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<()> {
+/// Makes an offer again for the current text of the skill, and closes the old one.
+///
+/// # Errors
+/// `Conflict` `current` if the skill has not changed since; `Conflict` `stale` if there is no newer text any more.
+pub(super) async fn renew(ctx: &Ctx, old: &Undecided) -> Result<Submission> {
+    let name = &old.submission.skill;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "starter_offers.renew").await?;
+    let locked = skills::lock(&mut tx, &SkillKey::Name(name.clone())).await?;
+    if locked.is_some_and(|locked| old.base_digest.as_deref() == Some(locked.skill.digest.as_slice())) {
+        return Err(still_current());
+    }
+    if old.submission.state.waits() {
+        submissions::close(&mut tx, old.submission.id, outdated(ctx));
+    }
+    starter_offers::forget_offer(&mut tx, name);
+    tx.commit().await?;
+    let newer = starter_offers::list_outdated(&ctx.app.db, &ctx.principal).await?;
+    let offered = match newer.into_iter().find(|newer| newer.name == *name) {
+        Some(newer) => offer(ctx, newer).await?,
+        None => None,
+    };
+    match offered {
+        Some(id) => find(ctx, id).await,
+        None => {
+            let detail = "the starter has no newer text to offer for this skill".into();
+            Err(Error::Conflict { code: "stale", detail })
+        }
+    }
+}
+
+/// Offers a newer text, and returns the submission. Returns `None` if the offer is unnecessary or impossible.
+async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<Option<SubmissionId>> {
     let (name, newer_digest) = (outdated.name.clone(), outdated.newer_digest.clone());
-    let Some((change, checks)) = merge(ctx, outdated).await? else { return Ok(()) };
+    let Some((change, checks)) = merge(ctx, outdated).await? else { return Ok(None) };
     let reason = match checks.is_empty() {
         true => "a newer version of this starter, merged with the changes made here",
         false => "a newer version of this starter, which conflicts with the changes made here",
@@ -75,10 +108,11 @@ async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<()> {
         // invalid.
         Err(Error::Conflict { .. } | Error::Invalid(_)) => None,
         // The user has too many pending submissions. A later run offers the text again.
-        Err(Error::Quota(_)) => return Ok(()),
+        Err(Error::Quota(_)) => return Ok(None),
         Err(other) => return Err(other),
     };
-    note(ctx, &name, &newer_digest, submission).await
+    note(ctx, &name, &newer_digest, submission).await?;
+    Ok(submission)
 }
 
 async fn note(ctx: &Ctx, name: &str, newer: &[u8], submission: Option<SubmissionId>) -> Result<()> {

@@ -12,7 +12,7 @@ use knowhow_store::review::submissions::{self, Undecided};
 use knowhow_store::skills::Locked;
 use knowhow_store::skills::versions;
 
-use super::offer::has_conflict;
+use super::offer::{is_offer, renew};
 use super::owner::access_submission_owner;
 use crate::change::draft::Draft;
 use crate::change::hold::{ReviewOptions, propose};
@@ -29,7 +29,8 @@ pub struct Rebase {
 }
 
 /// Proposes a change again for the current state of the skill, with a three-way merge. The old submission becomes
-/// `stale`. The new submission keeps submitter, source and taint, and requires a reviewer.
+/// `stale`. The new submission keeps submitter, source and taint, and requires a reviewer. An offer of a newer starter
+/// is made again, with or without a conflict.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `decided` if the submission is already decided; `Conflict` `current` if the skill has not
@@ -49,9 +50,9 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
         let detail = "the library has changed since: share the skill again".into();
         return Err(Error::Conflict { code: "stale", detail });
     }
-    if has_conflict(&old.submission) {
-        let detail = "the submission has a merge conflict: save a merged text, and reject this".into();
-        return Err(Error::Conflict { code: "merge-conflict", detail });
+    if is_offer(&old.submission) {
+        let submission = renew(&Ctx { call: CallMetadata::default(), ..reached.ctx }, &old).await?;
+        return Ok(if sees_text { submission } else { submission.without_findings() });
     }
     let session = old.submission.session.as_deref().and_then(|session| SessionRef::parse(session).ok());
     let ctx = Ctx { call: CallMetadata { session, by_agent: true, ..CallMetadata::default() }, ..reached.ctx.clone() };
@@ -82,9 +83,7 @@ impl SkillChange for Rebased {
 
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<ProposedChange> {
         if current.map(|current| current.skill.digest.as_slice()) == self.old.base_digest.as_deref() {
-            let detail =
-                "the skill has not changed since this was proposed, so no rebase is needed; decide on it".into();
-            return Err(Error::Conflict { code: "current", detail });
+            return Err(still_current());
         }
         let Some(proposed) = &self.old.document else {
             // A deletion needs no merge.
@@ -116,6 +115,11 @@ impl SkillChange for Rebased {
         };
         Ok(ProposedChange::Write(Box::new(draft)))
     }
+}
+
+pub(super) fn still_current() -> Error {
+    let detail = "the skill has not changed since this was proposed, so no rebase is needed; decide on it".into();
+    Error::Conflict { code: "current", detail }
 }
 
 /// Merges the current and the proposed text, which both derive from `base`.

@@ -111,19 +111,24 @@ pub fn note_merged(tx: &mut WriteTx, name: &str) {
 }
 
 statement! {
-    write OfferAgain { name: String, task: &'static str } -> (),
+    write OfferAgain { name: String, task: &'static str, later: bool } -> (),
     "-- starter_offers.offer_again
     with again as (
         update starter_installs set offered_digest = null
         where tenant_id = $1 and user_id = $2 and name = $3
         returning name
     )
-    select count(app.enqueue($4, '{}', 'all', true)) as jobs from again"
+    select count(app.enqueue($4, '{}', 'all', true)) as jobs from again where $5"
 }
 
 /// Enqueues a new offer of the newer text, together with COMMIT.
 pub fn offer_again(tx: &mut WriteTx, name: &str) {
-    tx.send_ahead(OfferAgain { name: name.to_owned(), task: task::OFFER_MERGES });
+    tx.send_ahead(OfferAgain { name: name.to_owned(), task: task::OFFER_MERGES, later: true });
+}
+
+/// Forgets that the newer text was offered, together with COMMIT, so that the caller can offer it again.
+pub fn forget_offer(tx: &mut WriteTx, name: &str) {
+    tx.send_ahead(OfferAgain { name: name.to_owned(), task: task::OFFER_MERGES, later: false });
 }
 
 row! { struct GivenRow { document: String } }

@@ -212,6 +212,14 @@ async fn a_person_resolves_conflicting_changes_of_the_same_lines() {
     let shown = admin.get(&path).header("Knowhow-Reason", WHY).await.ok(200);
     let diff = shown["diff"].as_str().unwrap();
     assert!(diff.contains("<<<<<<<") && diff.contains("My one.") && diff.contains("Their one."), "{diff}");
+    // A rebase makes the offer for the current version too. Only the approval needs `take`.
+    let rebase = admin.post(&format!("{path}/rebase"), json!({})).header("Knowhow-Reason", WHY);
+    rebase.await.refused(409, "current");
+    alice.replace("plan", "Three.", "My three.").await.ok(200);
+    let rebased = json_of(admin, &["rebase", waiting["id"].as_str().unwrap(), "--reason", WHY]);
+    assert_ne!(rebased["id"], waiting["id"]);
+    assert_eq!(offers(&world).await.len(), 1);
+    let waiting = rebased;
     let refused = decide(admin, &waiting, "approve", json!({})).await.refused(409, "merge-conflict");
     assert!(refused["detail"].as_str().unwrap().contains("take"), "{refused}");
     decide(admin, &waiting, "approve", json!({"take": "both"})).await.refused(422, "invalid");
@@ -219,7 +227,7 @@ async fn a_person_resolves_conflicting_changes_of_the_same_lines() {
     fails(admin, &["approve", id, "--reason", WHY], "--take mine or --take theirs");
     // `"take": "mine"` keeps the lines in conflict, and takes the newer starter's other changes.
     assert_eq!(json_of(admin, &["approve", id, "--take", "mine", "--reason", WHY])["state"], "approved");
-    let own = |text: &str| text.replace("One.", "My one.").replace("Two.", "My two.");
+    let own = |text: &str| text.replace("One.", "My one.").replace("Two.", "My two.").replace("Three.", "My three.");
     assert_eq!(md(alice, "plan").await, text("plan", &own(LINES).replace("Four.", "Their four.")));
     // The skill now counts as derived from the newer starter, so the next merge has no conflict.
     put(admin, "plan", &theirs.replace("Five.", "Five, and six.")).await;
