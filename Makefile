@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-places test-replica stop doctor clean lint openapi settings dist version bench bench-recall bench-dream bench-scan fit-model fit-recall sqlx-prepare
+.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-places test-replica stop doctor clean lint openapi settings dist version bench bench-recall bench-dream bench-scan fuzz-scan fit-model fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -70,6 +70,9 @@ bench-recall: ## measure how well messages find skills (../shared/corpus, else t
 
 bench-dream: ## measure what is found for dreams before a model is asked (needs ../shared/corpus)
 	@scripts/dev/bench_dream.sh
+
+fuzz-scan: ## scan mutated skills for ten minutes: no panic, linear time, the same findings in any order of files
+	@FUZZ_SECONDS=600 cargo test --quiet --profile quick -p knowhow-domain --test scanner -- --ignored --nocapture mutated
 
 bench-scan: ## measure how well and how fast the scanner tells attacks from skills (../shared/corpus, else the sample in corpus)
 	@cargo test --quiet --profile quick -p knowhow-domain --test scanner -- --include-ignored --nocapture --test-threads=1

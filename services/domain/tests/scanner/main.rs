@@ -11,6 +11,7 @@ mod corpus;
 mod corpus_folder;
 mod evasions;
 mod foreign;
+mod fuzz;
 mod golden;
 mod own;
 mod secrets;

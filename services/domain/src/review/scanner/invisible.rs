@@ -1,5 +1,6 @@
 //! Decodes texts hidden in invisible characters, and removes and reports such characters.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
@@ -102,12 +103,13 @@ pub(super) fn has_disguise(piece: &str) -> bool {
 
 /// Reports control, tag, invisible and text-direction characters, which ordinary texts do not need.
 pub(super) fn report(place: &ScannedFile<'_>, findings: &mut Findings) {
+    let evidence = LazyCell::new(|| EvidenceDigest::of_text(place.raw));
     let mut report = |rule: &str, at: Range<usize>| {
         findings.push(Finding {
             view: View::Raw,
             span: Span { start: at.start, end: at.end },
             line: place.outline.line_of(at.start) + 1,
-            ..Finding::of_file(Rules::get().built_in(rule), place.file, EvidenceDigest::of_text(place.raw))
+            ..Finding::of_file(Rules::get().built_in(rule), place.file, *evidence)
         });
     };
     let text = place.raw;

@@ -184,13 +184,14 @@ fn read_text(findings: &mut Findings, work: &mut ScanBudget, skill: &ScannedText
     let ScannedText { file, text, .. } = *skill;
     let outline = Outline::of(text, files::is_code(file));
     let place = ScannedFile { file, raw: text, outline: &outline, blocks: RefCell::default() };
+    // Before the search, so that it is reported even if the search exceeds the work budget.
+    invisible::report(&place, findings);
     let mut views = views::Queue::of(skill, &outline, work);
     while let Some(view) = views.next(&outline, work) {
         if !search::run(&place, &view, findings, work) {
             return;
         }
     }
-    invisible::report(&place, findings);
     findings.extend(views.findings(&place));
     if file == DOCUMENT {
         unasked::report_document(&place, findings);

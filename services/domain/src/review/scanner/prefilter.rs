@@ -86,6 +86,9 @@ impl Prefilter {
 
     /// Returns the indices of the patterns that can match the part of the text that has the words, in order.
     pub(super) fn candidates(&self, words: &[FoundWord]) -> Vec<usize> {
+        if words.is_empty() {
+            return Vec::new();
+        }
         let mut met = vec![false; self.led_to.len()];
         let mut candidates = Vec::new();
         for (_, word) in words {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
+use memchr::{memchr2, memmem};
 use serde_json::{Map, Value};
 
 use super::ScannedResource;
@@ -12,6 +12,7 @@ use super::findings::Findings;
 use super::report::{Finding, Span, View};
 use super::rules::Rules;
 use super::scanned_file::ScannedFile;
+use super::windows::WINDOW_STEP;
 use crate::skills::document;
 
 /// Id of the rule of all findings in this module.
@@ -79,8 +80,14 @@ pub(super) fn report_document(place: &ScannedFile<'_>, findings: &mut Findings) 
 
 /// Reports the commands in a text that a host runs when it shows the text.
 pub(super) fn report_commands(place: &ScannedFile<'_>, findings: &mut Findings) {
+    // `Findings` stores one command of a line, and of a part of a long line. So no evidence of others is computed.
+    let mut last = None;
     for span in commands(place.raw) {
-        findings.push(at(place, &span, place.evidence(&span)));
+        let part = Some((place.outline.line_of(span.start), span.start / WINDOW_STEP));
+        if part != last {
+            findings.push(at(place, &span, place.evidence(&span)));
+        }
+        last = part;
     }
 }
 
@@ -136,21 +143,20 @@ fn keys(raw: &str, frontmatter: &Range<usize>) -> Vec<(Range<usize>, String)> {
 /// three backticks and `!`.
 fn commands(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    let within_line = |from: usize| text[from..].find('\n').map_or(text.len(), |end| from + end);
     let mut found = Vec::new();
     for start in memmem::find_iter(bytes, b"!`") {
         let is_apart = start.checked_sub(1).is_none_or(|before| {
             !(bytes[before].is_ascii_alphanumeric() || matches!(bytes[before], b'_' | b'`' | b'\\' | b'!'))
         });
         let inner = start + 2;
-        let end = text[inner..within_line(inner)].find('`').map(|end| inner + end);
+        let end = memchr2(b'`', b'\n', &bytes[inner..]).map(|end| inner + end).filter(|end| bytes[*end] == b'`');
         if let Some(end) = end.filter(|end| is_apart && !text[inner..*end].trim().is_empty()) {
             found.push(start..end + 1);
         }
     }
     for start in memmem::find_iter(bytes, b"```!") {
-        let is_first = text[..start].rsplit('\n').next().is_some_and(|before| before.trim().is_empty());
-        if is_first {
+        let before = text[..start].trim_end_matches(|c: char| c.is_whitespace() && c != '\n');
+        if before.is_empty() || before.ends_with('\n') {
             let end = text[start + 4..].find("```").map_or(text.len(), |end| start + 4 + end);
             found.push(start..end);
         }

@@ -1,6 +1,7 @@
 //! The views of a file: the text as written, without invisible characters, hidden texts, and decoded texts.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 
 use super::evidence::EvidenceDigest;
@@ -102,13 +103,14 @@ impl<'a> Queue<'a> {
     /// Returns the findings noticed while making views.
     pub(super) fn findings(&self, place: &ScannedFile<'_>) -> Vec<Finding> {
         let rules = Rules::get();
+        let evidence = LazyCell::new(|| EvidenceDigest::of_text(place.raw));
         let at = |rule: &str, view: View, span: &Span| {
             let whole = place.whole(&(span.start..span.end));
             Finding {
                 view,
                 span: Span { start: whole.start, end: whole.end },
                 line: place.outline.line_of(span.start) + 1,
-                ..Finding::of_file(rules.built_in(rule), place.file, EvidenceDigest::of_text(place.raw))
+                ..Finding::of_file(rules.built_in(rule), place.file, *evidence)
             }
         };
         let mut findings: Vec<Finding> =
