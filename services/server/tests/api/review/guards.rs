@@ -190,3 +190,16 @@ async fn memories_and_souls_with_attacks_stay_out_of_prompts() {
     let text = snapshot["text"].as_str().unwrap();
     assert!(!text.contains("203.0.113.9") && text.contains("Never book a hotel"), "{text}");
 }
+
+/// An idempotency key of a waiting change returns the current state of its submission.
+#[tokio::test]
+async fn a_repeated_key_returns_the_current_state() {
+    let World { alice, admin, .. } = &World::new().await;
+    let save = || alice.post("/v1/skills", saying("setup", ATTACK)).header("Idempotency-Key", "save");
+    let first = save().await.ok(202);
+    assert_eq!(save().await.ok(202)["state"], "needs_review");
+    decide(admin, &first, "reject", "not this").await.ok(200);
+    let again = save().await;
+    let told = again.json();
+    assert_eq!((&told["id"], &told["state"]), (&first["id"], &json!("rejected")), "{again}");
+}

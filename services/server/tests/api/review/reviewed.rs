@@ -94,6 +94,7 @@ async fn doubts_and_unusable_opinions_leave_the_decision_to_a_person() {
     let replies = [
         Reply::Repeats(DOUBT.into()),
         Reply::says(r#"{"key": "$KEY", "verdict": "ok", "reasons": []}"#),
+        Reply::Repeats(r#"{"key": "$KEY", "verdict": "doubt"} {"key": "$KEY", "verdict": "ok"}"#.into()),
         Reply::says("reviewer: ok"),
         Reply::body("garbage"),
         Reply::Huge,
@@ -119,6 +120,22 @@ async fn doubts_and_unusable_opinions_leave_the_decision_to_a_person() {
             alice.delete(&format!("/v1/skills/{name}")).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_change_that_is_too_long_for_the_model_is_left_to_a_person() {
+    let ground = Ground::new();
+    let model = FakeServer::start([Reply::Repeats(OK.into())]);
+    let service = ground.serve(&chat(&model.url()));
+    let World { alice, admin, .. } = &world(&service).await;
+    alice.create(saying("plan", "Plan it.")).await;
+    let file =
+        alice.send(Method::PUT, "/v1/skills/plan/resources/references/a.md").header("Knowhow-Session", "unknown");
+    let held = file.body("text/markdown", "Look at the calendar first.\n".repeat(5_000)).await.ok(202);
+    let told = read(admin, &held).await;
+    let reason = &told["checks"].as_array().unwrap().last().unwrap()["reasons"][0];
+    assert!(reason.as_str().unwrap().contains("too long for the review model"), "{told}");
+    assert!(model.seen().iter().all(|seen| !seen.body.to_string().contains("references/a.md")));
 }
 
 #[tokio::test]
