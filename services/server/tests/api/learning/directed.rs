@@ -156,7 +156,7 @@ async fn each_prompt_has_its_tenants_directive_and_keeps_its_frame() {
     let waiting = ours.admin.get(path).header("Knowhow-Reason", crate::reviewing::WHY).await.ok(200);
     let checks = waiting["items"][0]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["step"] == "reviewer").unwrap();
-    assert_eq!((&check["outcome"], &check["rules"]), (&json!("held"), &json!("3 review-1 fake")), "{check}");
+    assert_eq!((&check["outcome"], &check["rules"]), (&json!("held"), &json!("4 review-1 fake")), "{check}");
     // After the deletion this tenant has the built-in directives again, and other tenants keep theirs.
     for prompt in &PROMPTS {
         ours.admin.delete(&format!("/v1/directives/{}", prompt.directive)).await.empty(204);

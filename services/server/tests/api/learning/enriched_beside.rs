@@ -64,14 +64,14 @@ async fn enriched_versions_of_tainted_skills_are_tainted() {
     assert_eq!((&now["version"], &now["tainted"]), (&json!(2), &json!(true)), "{now}");
     let versions = agent.get("/v1/skills/mail/versions").await.ok(200);
     assert_eq!((&versions["items"][0]["change"], &versions["items"][0]["tainted"]), (&json!("enrich"), &json!(true)));
-    // Taint that is added later also marks the enriched version.
-    let talk = Talk::open(&world.alice, json!({"key": "k"})).await;
-    world.alice.send(Method::POST, "/v1/skills").header("Knowhow-Session", "k").json(&save("later")).await.ok(201);
+    // Taint that is added later also marks the enriched version. Bob has no tainted text with the same words.
+    let talk = Talk::open(&world.bob, json!({"key": "k"})).await;
+    world.bob.send(Method::POST, "/v1/skills").header("Knowhow-Session", "k").json(&save("later")).await.ok(201);
     ground.idle();
-    assert_eq!(world.alice.peek("later").await["tainted"], false);
-    assert_eq!(world.alice.peek("later").await["version"], 2);
+    assert_eq!(world.bob.peek("later").await["tainted"], false);
+    assert_eq!(world.bob.peek("later").await["version"], 2);
     talk.tell("/taint", json!({"source": "page"})).await;
-    assert_eq!(world.alice.peek("later").await["tainted"], true);
+    assert_eq!(world.bob.peek("later").await["tainted"], true);
     service.check_log();
 }
 

@@ -152,7 +152,7 @@ async fn a_save_does_not_wait_for_an_import() {
     // The job of the save runs as well, while the import is still running.
     let urgent_job = format!("{JOBS} where priority < 100 and payload::text like '%skill_id%'");
     poll("its job to be done", || (ground.count(&urgent_job) == 0).then_some(()));
-    assert_eq!(ground.count(&in_hand), 2);
+    poll("the import to be in hand still", || (ground.count(&in_hand) == 2).then_some(()));
     ground.think(false);
     ground.idle();
     assert_eq!(ground.count("skill_embeddings"), 201);

@@ -115,7 +115,7 @@ const GRANTS: &str = "
     knowhow_tenant builtin_releases: select
     knowhow_tenant builtin_texts: select
     knowhow_tenant builtin_vectors: select
-    knowhow_tenant console_sessions: delete, insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at, reason, reason_ends_at)
+    knowhow_tenant console_sessions: delete, insert, select (tenant_id, user_id, secret_hash, used_at), update (used_at, reason, reason_ends_at, viewed_user)
     knowhow_tenant conversation_summaries: delete, insert, select, update
     knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant directives: select

@@ -45,6 +45,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("embeddings.list_skills", "skills"),
     ("skills.list_close", "skill_id <> $3"),
     ("snapshots.find_current", "updated_at"),
+    ("snapshots.peek_current", "updated_at"),
     // These statements read examples, of which a user has some hundreds.
     ("examples.remove_of_session", "skill_examples"),
     ("examples.remove_of_turn", "turns"),
