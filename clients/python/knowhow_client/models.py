@@ -811,6 +811,15 @@ class VersionDetail(Version, kw_only=True, frozen=True):
     """The resources of this version."""
 
 
+class WaitingOperations(Model, kw_only=True, frozen=True):
+    """Numbers of operations that wait for a decision."""
+
+    dreams: int
+    """Operations of dreams."""
+    reflections: int
+    """Operations of reflections."""
+
+
 class ActiveView(Model, kw_only=True, frozen=True):
     """A skill that the message names."""
 
@@ -1066,6 +1075,8 @@ class Learning(Model, kw_only=True, frozen=True):
     """The state of each pass."""
     tokens_left_today: int
     """Remaining tokens of the chat model for today."""
+    waiting: WaitingOperations
+    """Operations that wait for a decision."""
 
 
 class Matched(Model, kw_only=True, frozen=True):

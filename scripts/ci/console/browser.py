@@ -166,7 +166,7 @@ def help_a_user(person, user):
     person.expect(f"/console/users/{user}", "Resumed.")
     page.fill("#view-reason", REASON)
     person.press("View")
-    person.expect("/console", f"You see the pages of {user}.")
+    person.expect("/console", f"You view {user}.")
     person.follow("Sessions")
     person.expect("/console/sessions", "call-4711")
     person.press("Stop")

@@ -3499,6 +3499,8 @@ export interface components {
              * @description Remaining tokens of the chat model for today.
              */
             tokens_left_today: number;
+            /** @description Operations that wait for a decision. */
+            waiting: components["schemas"]["WaitingOperations"];
         };
         /** @description A file that was not imported. */
         LeftOutFile: {
@@ -7476,6 +7478,19 @@ export interface components {
             skill_md: string;
             /** @description The resources of this version. */
             resources: components["schemas"]["ResourceEntry"][];
+        };
+        /** @description Numbers of operations that wait for a decision. */
+        WaitingOperations: {
+            /**
+             * Format: int64
+             * @description Operations of dreams.
+             */
+            dreams: number;
+            /**
+             * Format: int64
+             * @description Operations of reflections.
+             */
+            reflections: number;
         };
         /** @description A tenant's webhook, without its secret. */
         Webhook: {

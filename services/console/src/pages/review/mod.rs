@@ -101,7 +101,6 @@ pub async fn list(OwnVisit(visit): OwnVisit, filters: Query<SubmissionFilters>) 
         reason: reason.clone(),
         user: visit.viewed.as_ref().map(|(_, name)| name.clone()),
         page: PageQuery { limit: None, cursor: cursor.clone() },
-        ..ListSubmissions::default()
     };
     let found = review::list_submissions(&visit.ctx, &query).await?;
     let path = |cursor: Option<&str>| {
