@@ -48,7 +48,7 @@ create function app.decoded_utf16(content bytea, high integer) returns text lang
 set search_path = pg_catalog
 return (
     select string_agg(case
-        when n between 55296 and 56319 and next between 56320 and 57343 then chr(65536 + (n - 55296) * 1024 + next - 56320)
+        when n >= 55296 and n <= 56319 and next >= 56320 and next <= 57343 then chr(65536 + (n - 55296) * 1024 + next - 56320)
         when n = 0 or n between 55296 and 57343 then ''
         else chr(n) end, '' order by place)
     from (
