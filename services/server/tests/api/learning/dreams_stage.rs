@@ -210,6 +210,10 @@ fn said(script: &Script, asked: &Value) -> Reply {
         let verdict = if text.contains("this is doubtful") { "doubt" } else { "ok" };
         return Reply::says(&json!({"key": key, "verdict": verdict, "reasons": ["so it reads"]}).to_string());
     }
+    // Enrichment asks about a new skill at any time, also while the script of a dream is in place.
+    if question["content"].is_string() {
+        return Reply::says(r#"{"ops": []}"#);
+    }
     let mark = text.split(MARK).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
     match script.lock().unwrap().get_mut(mark) {
         Some(says) => says(&question),
