@@ -24,6 +24,7 @@ PLACES = [
     ("deploy/Dockerfile", r"^(ARG VERSION=)\S+()$", 1),
     ("clients/typescript/package.json", r'^(  "version": ")[^"]+(")', 1),
     ("clients/typescript/package-lock.json", r'^( +"name": "@knowhow/client",\n +"version": ")[^"]+(")', 2),
+    *((f"examples/{name}/package.json", r'("@knowhow/client": ")[^"]+(")', 1) for name in ("ai-sdk", "mastra", "twilio")),
     ("docs/operators/deploy.md", r"(VERSION=|knowhow:)[0-9]+\.[0-9]+\.[0-9]+()", 3),
 ]
 
